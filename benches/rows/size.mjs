@@ -11,7 +11,7 @@ function sizes(bytes) {
 }
 
 /** What another entry adds to a page that has the first one. What it is a binding of is the page's own. */
-const ENTRIES = ["react", "tanstack-db", "devtools", "compat/client-node", "memory"];
+const ENTRIES = ["react", "tanstack-db", "devtools", "compat/client-node", "compat/openshift", "memory"];
 const OF_THE_PAGE = [/^react$/, /^@tanstack\/db$/];
 
 /** The entry with all it imports, as Vite bundles and minifies it. */

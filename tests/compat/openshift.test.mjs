@@ -1,8 +1,11 @@
 // One script, driven through `@openshift-console/dynamic-plugin-sdk` from npm and through `watchcache/compat/openshift`, in Chromium under StrictMode
 // and against one server. What the two give is the same, but where a test says `differs`: openshift/differences.mjs lists those.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
-import { differs, notShown } from "./openshift/differences.mjs";
+import { root } from "../../scripts/lib/project.mjs";
+import { DIFFERENCES, differs, notShown } from "./openshift/differences.mjs";
 import {
   another,
   both,
@@ -540,8 +543,35 @@ test("a cache that is closed while a component stands there is told to it, and i
   assert.deepEqual((await given()).data, [x]);
 });
 
-test("each difference was shown", () => {
+test("the page of the guide runs, with either import", async (t) => {
+  const template = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "c", image: "i" }] } };
+  const path = "/apis/apps/v1/namespaces/b/deployments";
+  const spec = { replicas: 1, selector: { matchLabels: { app: "web" } }, template };
+  for (const name of NAMES) {
+    await request("POST", path, { metadata: { name, labels: { app: "web" } }, spec });
+    t.after(() => request("DELETE", `${path}/${name}`));
+    await page.evaluate(([name, props]) => globalThis.showPage(name, props), [name, { namespace: "b", app: "web" }]);
+    t.after(() => page.evaluate((name) => globalThis.end(name), name));
+  }
+  const cells = (name) =>
+    page.locator(`#${name} tr`).evaluateAll((rows) => rows.map((row) => row.innerText.split(/\s+/).slice(0, 2)).sort());
+  const shows = async (replicas) => {
+    for (const name of NAMES) await eventually(() => cells(name), Object.entries(replicas), name);
+  };
+  await shows({ original: "1", ours: "1" });
+  // Each scales its own, and both see both.
+  for (const name of NAMES) await page.locator(`#${name} tr`, { hasText: name }).getByRole("button").click();
+  await shows({ original: "2", ours: "2" });
+});
+
+test("each difference was shown, and the guide has it word by word", () => {
   assert.deepEqual(notShown(), []);
+  const guide = readFileSync(join(root, "docs/moving-over/openshift.md"), "utf8").replaceAll(/ +/g, " ");
+  const rows = Object.values(DIFFERENCES).map(({ there, here, why }) => `| ${there} | ${here} | ${why} |`);
+  assert.deepEqual(
+    rows.filter((row) => !guide.includes(row)),
+    [],
+  );
 });
 
 test("the page says nothing else", () => assert.deepEqual(said, []));

@@ -50,6 +50,7 @@ test("the tarball holds the built package and nothing else", () => {
     "docs/bundlers.md",
     "docs/devtools.md",
     "docs/informers.md",
+    "docs/moving-over/openshift.md",
     "docs/react.md",
     "docs/tanstack-db.md",
     "docs/testing.md",
@@ -182,9 +183,23 @@ test("the hooks are an entry of their own, which no other entry loads; React its
   assert.ok(loads.has("dist/react/use-view.js"), "its own files were found");
   assert.match(readFileSync(join(app.installed, "dist/react/index.js"), "utf8"), /^"use client";/);
   for (const target of loads) assert.doesNotMatch(target, /^dist\/(index|node|inline|load|memory|compat|wasm|resource)\b/, target);
-  for (const file of app.files.filter((name) => /^dist\/(?!react\/).*\.js$/.test(name))) {
+  // The hooks of another library are over the same machinery.
+  for (const file of app.files.filter((name) => /^dist\/(?!react\/|compat\/openshift\/).*\.js$/.test(name))) {
     assert.doesNotMatch(readFileSync(join(app.installed, file), "utf8"), /from "react"/, file);
     for (const target of loadedBy(file)) assert.ok(!target.startsWith("dist/react/"), `${file} loads ${target}`);
+  }
+});
+
+test("the look-alike of OpenShift's console is an entry of its own, which loads of the hooks what it needs and no cache", async () => {
+  const loads = loadedBy("dist/compat/openshift/index.js");
+  assert.match(readFileSync(join(app.installed, "dist/compat/openshift/index.js"), "utf8"), /^"use client";/);
+  const shared = [...loads].filter((file) => !/^dist\/(compat\/openshift|error|options|language|object|host)\//.test(file)).sort();
+  assert.deepEqual(
+    shared,
+    ["cache/origin", "react/check", "react/content", "react/object-store", "react/provider"].map((name) => `dist/${name}.js`),
+  );
+  for (const file of app.files.filter((name) => /^dist\/(?!compat\/openshift\/).*\.js$/.test(name))) {
+    for (const target of loadedBy(file)) assert.ok(!target.startsWith("dist/compat/openshift/"), `${file} loads ${target}`);
   }
 });
 

@@ -39,7 +39,7 @@ function uncommented(text) {
   return found;
 }
 
-for (const entry of ["index.d.ts", "inline.d.ts", "compat/client-node.d.ts"]) {
+for (const entry of ["index.d.ts", "inline.d.ts", "compat/client-node.d.ts", "compat/openshift/index.d.ts"]) {
   test(`every exported member of ${entry} has a comment`, () => {
     const files = reachable(entry).filter((file) => existsSync(join(dist, file)));
     assert.ok(files.length > 5, "the declarations were found");

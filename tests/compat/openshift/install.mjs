@@ -30,6 +30,21 @@ async function install() {
   writeFileSync(kept, hash);
 }
 
+/** What the guide's page imports of the original. Its published index asks for the whole of a console. */
+const ORIGINAL = `export { useK8sWatchResource } from "@openshift-console/dynamic-plugin-sdk/lib/utils/k8s/hooks/index.js";
+export { k8sPatchResource as k8sPatch } from "@openshift-console/dynamic-plugin-sdk/lib/utils/k8s/k8s-resource.js";
+`;
+
+/** The page of the guide as it stands there, and once more with the original's import. */
+function writeGuide() {
+  const guide = readFileSync(join(root, "docs/moving-over/openshift.md"), "utf8");
+  const [, name, text] = guide.match(/^```jsx file=(\S+)\n(.*?)^```$/ms);
+  for (const folder of ["ours", "original"]) mkdirSync(join(WORK, "guide", folder), { recursive: true });
+  writeFileSync(join(WORK, "guide/ours", name), text);
+  writeFileSync(join(WORK, "guide/original/sdk.js"), ORIGINAL);
+  writeFileSync(join(WORK, "guide/original", name), text.replace('"watchcache/compat/openshift"', '"./sdk.js"'));
+}
+
 /**
  * Builds the page with both, and serves it as a console does: its own origin forwards the API, WebSockets too.
  * @param {Record<string, string>} clusters servers by what stands behind /api/
@@ -37,6 +52,7 @@ async function install() {
 export async function servePage(clusters) {
   await install();
   cpSync(join(root, HERE, "page"), WORK, { recursive: true });
+  writeGuide();
   const of = (name) => join(WORK, "node_modules", name);
   await build({
     configFile: false,

@@ -1,5 +1,5 @@
-// The six operations of a JSON patch (RFC 6902). The libraries that have them are an order of magnitude larger, because they also make patches and
-// observe objects; and this entry would be the first of the package to depend on one.
+// The six operations of a JSON patch (RFC 6902). Libraries that have them are ten times as large, because they also make patches and observe objects.
+// And this entry would be the first of the package to depend on one.
 import { refusal } from "./errors.js";
 import type { Patch } from "./types.js";
 

@@ -67,13 +67,17 @@ export type WatchK8sResult<R extends K8sResourceCommon | K8sResourceCommon[]> = 
 
 /** Results by name: what each of them is. */
 export interface ResourcesObject {
+  /** An object, or a list of them. */
   [key: string]: K8sResourceCommon | K8sResourceCommon[];
 }
 
 /** The same as `WatchK8sResult`, with names. */
 export interface WatchK8sResultsObject<R extends K8sResourceCommon | K8sResourceCommon[]> {
+  /** The object or the objects; undefined where nothing is watched. */
   data: R;
+  /** Whether they are there. */
   loaded: boolean;
+  /** Why not, or why they are no longer live. */
   loadError: HttpError | undefined;
 }
 

@@ -57,6 +57,22 @@ function end(id) {
   mounted.delete(id);
 }
 
+/** The page of the guide. */
+function showPage(name, props) {
+  const { Around, Page } = subjects[name];
+  const element = document.body.appendChild(document.createElement("section"));
+  element.id = name;
+  const root = createRoot(element);
+  mounted.set(name, { root });
+  root.render(
+    <StrictMode>
+      <Around>
+        <Page model={models.DeploymentModel} {...props} />
+      </Around>
+    </StrictMode>,
+  );
+}
+
 /** What a component is told where nothing was registered yet. */
 flushSync(() => show("unregistered", "ours", { groupVersionKind: { version: "v1", kind: "Pod" }, isList: true }));
 const unregistered = mounted.get("unregistered").told.thrown;
@@ -76,6 +92,7 @@ const flat = ([data, loaded, error]) => ({ data: briefly(data), loaded, error: w
 
 Object.assign(globalThis, {
   show,
+  showPage,
   end,
   models,
   subjects,

@@ -7,6 +7,8 @@ import { applyMiddleware, combineReducers, legacy_createStore } from "redux";
 import { thunk } from "redux-thunk";
 import { createWatchCache } from "watchcache";
 import * as compat from "watchcache/compat/openshift";
+import { Deployments as OriginalPage } from "./guide/original/Deployments.jsx";
+import { Deployments } from "./guide/ours/Deployments.jsx";
 import * as models from "./models.js";
 
 /** Of kinds that are known from the start. The rest is registered by a test. */
@@ -36,6 +38,7 @@ caches.closed.close();
 export const subjects = {
   original: {
     ...hooks,
+    Page: OriginalPage,
     k8sGet: calls.k8sGetResource,
     k8sList: calls.k8sListResource,
     k8sListItems: calls.k8sListResourceItems,
@@ -45,5 +48,5 @@ export const subjects = {
     k8sDelete: calls.k8sDeleteResource,
     Around: ({ children }) => <Provider store={store}>{children}</Provider>,
   },
-  ours: { ...compat, Around: ({ children }) => children },
+  ours: { ...compat, Page: Deployments, Around: ({ children }) => children },
 };
