@@ -404,6 +404,37 @@ test("what is written shows by the time the call is over; there it shows with th
   assert.equal(seen, 1);
 });
 
+test("parts of objects, and writes that keep nothing, are those of the original", async (t) => {
+  const template = { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "main", image: "web:1" }] } };
+  const spec = { replicas: 2, selector: { matchLabels: { app: "web" } }, template };
+  const path = "/apis/apps/v1/namespaces/b/deployments";
+  for (const name of NAMES) {
+    await request("POST", path, { metadata: { name }, spec });
+    t.after(() => request("DELETE", `${path}/${name}`));
+  }
+  const model = "DeploymentModel";
+  const brief = "({ kind, apiVersion, spec }) => [kind, apiVersion, spec.replicas]";
+  const both = (...value) => [{ value }, { value }];
+  const scale = (name) => ({ model, name, ns: "b", path: "scale" });
+  assert.deepEqual(await calls("k8sGet", scale, brief), both("Scale", "autoscaling/v1", 2));
+  const resource = (name) => ({ metadata: { name, namespace: "b" } });
+  const to = (value) => [{ op: "replace", path: "/spec/replicas", value }];
+  const patching = (more) => (name) => ({ model, resource: resource(name), data: to(5), ...more });
+  assert.deepEqual(await calls("k8sPatch", patching({ path: "scale" }), brief), both("Scale", "autoscaling/v1", 5));
+  const dry = { queryParams: { dryRun: "All", fieldManager: "me" } };
+  assert.deepEqual(await calls("k8sPatch", patching({ ...dry, data: to(9) }), brief), both("Deployment", "apps/v1", 9));
+  const [made] = await Promise.all(NAMES.map((name) => request("GET", `${path}/${name}`)));
+  const larger = (name) => ({
+    model,
+    name,
+    ns: "b",
+    data: { ...made, metadata: { name, namespace: "b" }, spec: { ...spec, replicas: 7 } },
+  });
+  assert.deepEqual(await calls("k8sUpdate", (name) => ({ ...larger(name), ...dry }), brief), both("Deployment", "apps/v1", 7));
+  await calls("k8sDelete", (name) => ({ model, resource: resource(name), ...dry }));
+  for (const name of NAMES) assert.equal((await request("GET", `${path}/${name}`)).spec.replicas, 5, "the scale alone was kept");
+});
+
 test("a write opens a stream of its object alone, and none beside one that is open", async () => {
   const opened = await page.evaluate(async () => {
     const { models, subjects, cache } = globalThis;
@@ -438,8 +469,12 @@ test("what the cache cannot send is refused by name, and nothing of it is droppe
   const ours = (call, options) => page.evaluate((given) => globalThis.call("ours", ...given), [call, { ...at, ...options }]);
   const resource = { metadata: { name: "x", namespace: "a" } };
   for (const [call, options, message] of [
-    ["k8sGet", { path: "log" }, /no subresources, and path is "log"/],
-    ["k8sCreate", { data: resource, queryParams: { dryRun: "All" } }, /takes no query, and queryParams has dryRun/],
+    ["k8sGet", { path: "proxy/metrics" }, /no such part of an object, and path is "proxy\/metrics"/],
+    ["k8sList", { path: "scale" }, /no such part of an object, and path is "scale"/],
+    ["k8sDelete", { resource, path: "status" }, /no such part of an object, and path is "status"/],
+    ["k8sGet", { queryParams: { pretty: "true" } }, /takes no pretty in queryParams/],
+    ["k8sCreate", { data: resource, queryParams: { force: "true" } }, /takes no force in queryParams/],
+    ["k8sCreate", { data: resource, queryParams: { dryRun: "Some" } }, /dryRun in queryParams is "All", not "Some"/],
     ["k8sDelete", { resource, requestInit: { headers: {} } }, /the signal of requestInit alone, and it has headers/],
     ["k8sList", { queryParams: { ns: "a", timeoutSeconds: 1 } }, /no timeoutSeconds in queryParams/],
     ["k8sGet", { ns: undefined }, /the ConfigMap "x" is in a namespace/],

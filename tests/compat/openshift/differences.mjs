@@ -74,8 +74,8 @@ export const DIFFERENCES = {
     why: "no list that lacks what was just made",
   },
   refused: {
-    there: "calls send subresources, queries of writes and settings of `fetch`",
-    here: "these are refused by name; send them by `fetch`",
+    there: "calls send any path, any query and settings of `fetch`",
+    here: "they know parts of objects, `dryRun`, `fieldManager` and `fieldValidation`; all else is refused by name",
     why: "the cache sends its own requests, and drops nothing in silence",
   },
   managedFields: {

@@ -1,11 +1,10 @@
 import type { WatchCache } from "../../cache/types.js";
 import { isOpen } from "../../react/object-store.js";
-import type { DeleteOptions } from "../../request/types.js";
+import type { DeleteOptions, JsonPatchOperation, WriteOptions } from "../../request/types.js";
 import type { Resource } from "../../resource/types.js";
 import type { AbortSignalLike } from "../../host/types.js";
 import type { Status } from "../../object/metadata.js";
 import { answered, mistake, refusal } from "./errors.js";
-import { applyJsonPatch } from "./json-patch.js";
 import { apiVersionOf, checked, complete, registeredCache, specOf } from "./models.js";
 import { type Selector, selectorToString } from "./selector.js";
 import type { K8sModel, K8sOptions, K8sResourceCommon, Patch } from "./types.js";
@@ -49,16 +48,18 @@ interface Named extends K8sOptions {
 }
 
 /**
- * One object, as the server has it now. Without a name a list of all, as an answer.
+ * One object, as the server has it now, or with a `path` a part of it. Without a name a list of all, as an answer.
  *
  * @throws {HttpError} `not-found`, `forbidden` and what else the server says; `invalid` for options that mean nothing here.
  */
 export function k8sGet<R extends K8sResourceCommon>(options: Named): Promise<R> {
   return answered(async () => {
-    const { model, cache, signal } = read(options, "k8sGet");
+    const { model, cache, signal, subresource } = read(options, "k8sGet");
     const { name, ns } = options;
     if (!name) return list(cache, model, { ns }, signal) as never;
-    return complete(await among(cache, model, ns, name).get(keyOf(model, name, ns), { signal }), model);
+    const [resource, key] = [among(cache, model, ns, name), keyOf(model, name, ns)];
+    if (subresource !== undefined) return (await resource.get(key, { signal, subresource })) as any;
+    return complete(await resource.get(key, { signal }), model);
   });
 }
 
@@ -72,7 +73,7 @@ export function k8sList<R extends K8sResourceCommon>(
   options: K8sOptions & { queryParams?: K8sListParams | undefined; raw?: boolean | undefined },
 ): Promise<R[] | K8sList<R>> {
   return answered(async () => {
-    const { model, cache, signal } = read({ ...options, queryParams: undefined }, "k8sList");
+    const { model, cache, signal } = read({ ...options, queryParams: undefined }, "k8sList", NO_PATH);
     const answer = await list<R>(cache, model, options.queryParams ?? {}, signal);
     return options.raw ? answer : answer.items;
   });
@@ -92,12 +93,12 @@ export async function k8sListItems<R extends K8sResourceCommon>(
  */
 export function k8sCreate<R extends K8sResourceCommon>(options: Named & { data: R }): Promise<R> {
   return answered(async () => {
-    const { model, cache, signal } = read(options, "k8sCreate");
+    const { model, cache, write } = readWrite(options, "k8sCreate");
     const data = options.data as K8sResourceCommon;
     const ns = options.ns || data.metadata?.namespace || undefined;
     if (model.namespaced && !ns) throw mistake(`a ${model.kind} is in a namespace: give data.metadata.namespace, or ns`);
     const object = model.namespaced ? { ...data, metadata: { ...data.metadata, namespace: ns } } : data;
-    return complete(await among(cache, model, ns, data.metadata?.name ?? undefined).create(object, { signal }), model);
+    return whole(await among(cache, model, ns, data.metadata?.name ?? undefined).create(object, write), model, write);
   });
 }
 
@@ -108,7 +109,7 @@ export function k8sCreate<R extends K8sResourceCommon>(options: Named & { data: 
  */
 export function k8sUpdate<R extends K8sResourceCommon>(options: Named & { data: R }): Promise<R> {
   return answered(async () => {
-    const { model, cache, signal } = read(options, "k8sUpdate");
+    const { model, cache, write } = readWrite(options, "k8sUpdate");
     const { metadata } = options.data as K8sResourceCommon;
     const [name, ns] = [options.name || metadata?.name || undefined, options.ns || metadata?.namespace || undefined];
     const key = keyOf(model, name, ns);
@@ -120,12 +121,12 @@ export function k8sUpdate<R extends K8sResourceCommon>(options: Named & { data: 
       }
       return options.data;
     };
-    return complete(await among(cache, model, ns, name).update(key, replace, { signal }), model);
+    return whole(await among(cache, model, ns, name).update(key, replace, write), model, write);
   });
 }
 
 /**
- * Changes an object by a JSON patch. It is applied to the newest version, which is read where somebody else was quicker.
+ * Changes an object by a JSON patch, or with a `path` a part of it.
  *
  * @param options `data` are operations; what is falsy among them is left out, and without any the object is given as it is
  * @throws {HttpError} `invalid` for a patch that does not fit and a `test` that fails, `not-found`, and what else the server says.
@@ -134,12 +135,15 @@ export function k8sPatch<R extends K8sResourceCommon>(
   options: Named & { resource: R; data: readonly (Patch | null | undefined | false)[] },
 ): Promise<R> {
   return answered(async () => {
-    const { model, cache, signal } = read(options, "k8sPatch");
+    const { model, cache, write } = readWrite(options, "k8sPatch");
     const patch = options.data.filter((operation): operation is Patch => Boolean(operation));
     if (patch.length === 0) return options.resource;
     const [name, ns] = named(options);
-    const change = (current: any) => applyJsonPatch(current, patch);
-    return complete(await among(cache, model, ns, name).update(keyOf(model, name, ns), change, { signal }), model);
+    return whole(
+      await among(cache, model, ns, name).patch(keyOf(model, name, ns), patch as JsonPatchOperation[], { ...write, type: "json" }),
+      model,
+      write,
+    );
   });
 }
 
@@ -154,14 +158,17 @@ export function k8sDelete<R extends K8sResourceCommon>(
   options: Named & { resource: R; json?: (DeleteOptions & { [name: string]: unknown }) | null | undefined },
 ): Promise<Status> {
   return answered(async () => {
-    const { model, cache, signal } = read(options, "k8sDelete");
+    const { model, cache, write } = readWrite(options, "k8sDelete", NO_PATH);
     const [name, ns] = named(options);
     const {
       kind: _,
       apiVersion: __,
+      dryRun,
       ...json
-    } = options.json ?? (model.propagationPolicy ? { propagationPolicy: model.propagationPolicy } : {});
-    await among(cache, model, ns, name).delete(keyOf(model, name, ns), { ...json, signal });
+    }: { [name: string]: unknown } = options.json ?? (model.propagationPolicy ? { propagationPolicy: model.propagationPolicy } : {});
+    const { signal } = write;
+    const isDry = write.dryRun || (Array.isArray(dryRun) && dryRun.includes("All"));
+    await among(cache, model, ns, name).delete(keyOf(model, name, ns), { ...(json as DeleteOptions), dryRun: isDry || undefined, signal });
     return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details: { name: name!, kind: model.plural } };
   });
 }
@@ -170,19 +177,44 @@ function named({ name, ns, resource }: Named & { resource: K8sResourceCommon }):
   return [name || resource.metadata?.name || undefined, ns || resource.metadata?.namespace || undefined];
 }
 
-/** What all calls read. What would be dropped in silence is refused: a `dryRun` above all. */
-function read(options: Named, call: string): { model: K8sModel; cache: WatchCache<any>; signal: AbortSignalLike | undefined } {
+/** For calls that know no parts of objects. */
+const NO_PATH = { path: false };
+const INSTEAD = "send this request by fetch";
+
+/** What all calls read. What would be dropped in silence is refused. */
+function read(
+  options: Named,
+  call: string,
+  has = { path: true },
+): { model: K8sModel; cache: WatchCache<any>; signal: AbortSignalLike | undefined; subresource: string | undefined } {
   const { model, cache = registeredCache(), path, queryParams, requestInit } = options;
   checked(model, "model");
   if (cache === undefined) throw mistake("there is no cache: call registerK8s({ cache }) where the app starts, or give { cache }");
-  const instead = "send this request by fetch";
-  if (path) throw mistake(`${call} knows no subresources, and path is "${path}": ${instead}`);
+  if (path && (!has.path || path.includes("/"))) {
+    throw mistake(`${call} knows no such part of an object, and path is "${path}": ${INSTEAD}`);
+  }
   const params = Object.keys(queryParams ?? {});
-  if (params.length > 0) throw mistake(`${call} takes no query, and queryParams has ${params.join(", ")}: ${instead}`);
+  if (params.length > 0) throw mistake(`${call} takes no ${params.join(", ")} in queryParams: ${INSTEAD}`);
   const { signal, ...rest } = requestInit ?? {};
   const inits = Object.keys(rest);
-  if (inits.length > 0) throw mistake(`${call} heeds the signal of requestInit alone, and it has ${inits.join(", ")}: ${instead}`);
-  return { model, cache, signal: signal ?? undefined };
+  if (inits.length > 0) throw mistake(`${call} heeds the signal of requestInit alone, and it has ${inits.join(", ")}: ${INSTEAD}`);
+  return { model, cache, signal: signal ?? undefined, subresource: path || undefined };
+}
+
+type Writing = WriteOptions & { subresource?: any };
+
+/** The same of a write, whose query says more. */
+function readWrite(options: Named, call: string, has?: { path: boolean }): { model: K8sModel; cache: WatchCache<any>; write: Writing } {
+  const { dryRun, fieldManager, fieldValidation, ...queryParams } = options.queryParams ?? {};
+  const { model, cache, signal, subresource } = read({ ...options, queryParams }, call, has);
+  if (dryRun !== undefined && dryRun !== "All") throw mistake(`dryRun in queryParams is "All", not "${dryRun}"`);
+  const given = { signal, subresource, dryRun: dryRun === undefined ? undefined : true, fieldManager, fieldValidation };
+  return { model, cache, write: given as Writing };
+}
+
+/** An answer with its kind, but where it is of another one: a part of the object, or what would have been written. */
+function whole(answer: any, model: K8sModel, { subresource }: Writing): any {
+  return subresource === undefined || subresource === "status" ? complete(answer, model) : answer;
 }
 
 /**

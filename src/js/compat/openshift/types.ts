@@ -93,7 +93,7 @@ export interface K8sOptions {
   model: K8sModel;
   /** Default: the cache that was registered. */
   cache?: WatchCache<any> | undefined;
-  /** `invalid` where it names a subresource: send that request by `fetch`. */
+  /** A part of the object with an address of its own, such as `scale` or `status`. `invalid` for lists and deletions. */
   path?: string | undefined;
   /** `signal` ends the call. All else is `invalid`: the cache sends its own requests. */
   requestInit?: { signal?: AbortSignalLike | null | undefined } | undefined;
