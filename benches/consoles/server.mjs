@@ -1,5 +1,5 @@
-// An API server of many different pods for consoles, each of which asks in its own way: by pages of its own size or for all at once, below a path
-// of its own. The watch brings what the benchmark sends. It serves the page of the consoles from the same origin.
+// An API server of many different pods for consoles. Each asks in its own way, by pages or for all at once, and below a path of its own.
+// The watch brings what the benchmark sends. The page of the consoles comes from the same origin.
 import { createServer } from "node:http";
 import { WebSocketServer } from "ws";
 import { servePage } from "../../www/server/static.mjs";

@@ -1,4 +1,5 @@
 // A React table over held pods, as consoles have it: from its mount to the first paint, what events cost it, and what is held. A long row.
+import { createHash } from "node:crypto";
 import { bundleConsoles, installConsoles } from "../consoles/install.mjs";
 import { startConsoleServer } from "../consoles/server.mjs";
 import { heapBytes, withPage } from "../lib/pages.mjs";
@@ -8,8 +9,8 @@ import { median, ratioOf } from "../lib/report.mjs";
 import { clusterEvents } from "../page/cluster-events.js";
 import { shownOf, textOf } from "../page/table/columns.js";
 
-const OPENSHIFT = "useK8sWatchResource of OpenShift";
-const HEADLAMP = "useList of Headlamp";
+const OPENSHIFT = "OpenShift useK8sWatchResource";
+const HEADLAMP = "Headlamp useList";
 const QUERY = "TanStack Query";
 const ALL_ROWS = "TanStack Query, all rows";
 /** The browser's own part, which is subtracted from all. */
@@ -61,6 +62,8 @@ function roll({ server, events, pods }, from) {
   return textOf(shownOf(all.map(({ number }) => JSON.parse(events.item(number, version)))));
 }
 
+const checksum = (text) => createHash("sha256").update(text).digest("hex").slice(0, 16);
+
 const eventsOf = (root, pods) => clusterEvents(readRealPod(root), { objects: pods, groups: GROUPS });
 
 async function one({ browser, root, server }, { pods, rate, seconds }, harness) {
@@ -92,6 +95,8 @@ async function one({ browser, root, server }, { pods, rate, seconds }, harness) 
     if (isTable) {
       result.expected = roll({ server, events, pods }, version);
       result.shown = (await run("readTable", { text: result.expected })).shown;
+      // Last of all: some consoles list anew then.
+      result.again = await run("mountAgain", { rows });
     }
     await run("closeTable");
     return result;
@@ -116,7 +121,10 @@ async function measure({ mode, say, browser, root }) {
   const items = Array.from({ length: plan.pods }, (_, number) => Buffer.from(events.item(number, VERSION)));
   const names = [...TABLES, DROPPED];
   const harnesses = Object.fromEntries(
-    names.map((name) => [name, { ms: [], mountCpuMs: [], bytes: [], cpuMs: [], renders: [], after: [], checksums: new Set() }]),
+    names.map((name) => [
+      name,
+      { ms: [], mountCpuMs: [], againMs: [], againCpuMs: [], bytes: [], cpuMs: [], renders: [], after: [], checksums: new Set() },
+    ]),
   );
   const sent = {};
   const server = await startConsoleServer({ page, items });
@@ -130,10 +138,13 @@ async function measure({ mode, say, browser, root }) {
         const note = (list, value) => value !== undefined && into[list].push(value);
         note("ms", result.mount?.ms);
         note("mountCpuMs", result.mount?.cpuMs);
+        note("againMs", result.again?.ms);
+        note("againCpuMs", result.again?.cpuMs);
         for (const list of ["bytes", "cpuMs", "renders", "after"]) note(list, result[list]);
         if (name === DROPPED) continue;
-        into.checksums.add(result.shown);
-        (sent[sentTo(name)] ??= new Set()).add(result.expected);
+        if (result.shown !== result.expected) say(`${name} shows\n${result.shown}\nand not\n${result.expected}`);
+        into.checksums.add(checksum(result.shown));
+        (sent[sentTo(name)] ??= new Set()).add(checksum(result.expected));
       }
     }
   } finally {
@@ -141,7 +152,7 @@ async function measure({ mode, say, browser, root }) {
   }
   for (const [name, texts] of Object.entries(sent)) harnesses[name] = { checksums: texts };
   for (const result of Object.values(harnesses)) {
-    result.checksum = [...result.checksums].join("\n\n");
+    result.checksum = [...result.checksums].join();
     delete result.checksums;
   }
   const { pods, rate, seconds } = plan;
@@ -166,14 +177,23 @@ function lines({ skipped, pods, rate, harnesses }) {
     const ratios = { ratio: ratioOf(a.ms, b.ms), cpuRatio: ratioOf(a.mountCpuMs, b.mountCpuMs) };
     return line(`${table}: from its mount to the first paint`, "ms", peer, of("ms"), goal && { ratio: goal }, ratios);
   };
-  const own = (name) => of("cpuMs")(name) - of("cpuMs")(DROPPED);
+  const again = (peer) => {
+    const [a, b] = [harnesses[OURS], harnesses[peer]];
+    const ratios = { ratio: ratioOf(a.againMs, b.againMs), cpuRatio: ratioOf(a.againCpuMs, b.againCpuMs) };
+    return line(`${table}: from its second mount to the paint`, "ms", peer, of("againMs"), undefined, ratios);
+  };
+  // What the browser needs to bring the frames to the page is nobody's merit and nobody's fault.
+  const ownRounds = (name) => harnesses[name].cpuMs.map((cpuMs, round) => cpuMs - harnesses[DROPPED].cpuMs[round]);
+  const own = (name) => median(ownRounds(name));
+  const time = (peer) => ({ ratio: ratioOf(ownRounds(OURS), ownRounds(peer)) });
   const bestOf = (names) => (peer) => names.includes(peer) && peer === best(names, of("bytes"));
   const memoryGoal = (peer) => (bestOf(STRIPPED)(peer) ? { ratio: "1/6" } : WHOLE.includes(peer) ? { ratio: "1/12" } : undefined);
   const events = `${table}, ${n(rate)} events a second`;
   return [
     ...[...WINDOWED, ALL_ROWS].map(mount),
-    ...WINDOWED.map((peer) => line(`${events}: the main thread's time a second`, "ms", peer, own, { ratio: "1/4" })),
-    ...WINDOWED.map((peer) => line(`${events}: components rendered a second`, "components", peer, of("renders"))),
+    ...WINDOWED.map(again),
+    ...WINDOWED.map((peer) => line(`${events}: the main thread's time a second`, "ms", peer, own, { ratio: "1/4" }, time(peer))),
+    ...WINDOWED.map((peer) => line(`${events}: components rendered`, "/s", peer, of("renders"))),
     ...WINDOWED.map((peer) => line(`${table}: memory, all counted`, "B", peer, of("bytes"), memoryGoal(peer))),
     ...WINDOWED.map((peer) => line(`${events}: memory afterwards, all counted`, "B", peer, of("after"))),
   ];

@@ -1,5 +1,5 @@
-// TanStack Query with a list and a watch by hand, as a careful author writes them: objects without managedFields, and events of one frame of
-// the screen taken at once.
+// TanStack Query with a list and a watch by hand, as a careful author writes them: objects without managedFields. Events of one frame of the
+// screen are taken at once.
 import { QueryClient, QueryClientProvider, useQuery, useQueryClient } from "@tanstack/react-query";
 import { createElement, useEffect } from "react";
 import { keyOf } from "../../page/table/columns.js";
