@@ -191,7 +191,8 @@ function lines({ skipped, pods, rate, harnesses }) {
   const events = `${table}, ${n(rate)} events a second`;
   return [
     ...[...WINDOWED, ALL_ROWS].map(mount),
-    ...WINDOWED.map(again),
+    // Runs kept from before 26 November 2026 have none.
+    ...(harnesses[OURS].againMs ? WINDOWED.map(again) : []),
     ...WINDOWED.map((peer) => line(`${events}: the main thread's time a second`, "ms", peer, own, { ratio: "1/4" }, time(peer))),
     ...WINDOWED.map((peer) => line(`${events}: components rendered`, "/s", peer, of("renders"))),
     ...WINDOWED.map((peer) => line(`${table}: memory, all counted`, "B", peer, of("bytes"), memoryGoal(peer))),
