@@ -39,7 +39,7 @@ test("it shows a resource, as text, with its phase and figures, also where its c
   assert.match(window, /^0 of \d+/);
   assert.match(
     await page.locator("watchcache-devtools header").innerText(),
-    /^watchcache \d+\.\d+\.\d+ · 1 open · WebAssembly \d+\.\d MB$/,
+    /^watchcache \d+\.\d+\.\d+ · 1 open · 1 live · WebAssembly \d+\.\d MB$/,
   );
 });
 
@@ -74,6 +74,8 @@ test("its buttons drop, relist and pause", async () => {
     .click();
   await shows(/paused/);
   assert.equal(await page.evaluate(() => globalThis.one.source.streams), 0);
+  // They would end the pause, or wait for its end.
+  for (const name of [/^drop/, /^relist/]) assert.equal(await row().getByRole("button", { name }).isDisabled(), true);
   await row()
     .getByRole("button", { name: /^pause/ })
     .click();

@@ -1,5 +1,5 @@
 import type { WatchCache } from "../cache/types.js";
-import { resourcesOf } from "../cache/origin.js";
+import { type OpenResource, resourcesOf } from "../cache/origin.js";
 import { invalid, shown } from "../options/kinds.js";
 import type { Resource } from "../resource/types.js";
 import { bytes, FIGURES } from "./figures.js";
@@ -15,6 +15,7 @@ export interface WatchCacheDevtools extends HTMLElement {
   cache: WatchCache<any> | undefined;
 }
 
+/** What buttons do. The last one ends a pause as well; while it lasts, the others would do nothing, or end it unasked. */
 const DO: readonly [name: string, title: string, act: (resource: Resource<any>) => unknown][] = [
   [
     "drop",
@@ -39,7 +40,7 @@ interface Row {
   readonly element: HTMLTableRowElement;
   readonly phase: HTMLTableCellElement;
   readonly figures: readonly HTMLTableCellElement[];
-  readonly pause: HTMLButtonElement;
+  readonly buttons: readonly HTMLButtonElement[];
 }
 
 /** Made when it is asked for: where there is no document, there is no HTMLElement to extend. */
@@ -105,7 +106,7 @@ export function makeElement(): CustomElementConstructor {
     #show(): void {
       const open = this.#cache === undefined ? [] : resourcesOf(this.#cache)!();
       this.#log.follow(new Map(open.map(({ resource, label }) => [resource, label])));
-      this.#showSummary(open.length);
+      this.#showSummary(open);
       for (const [resource, { element }] of this.#rows) {
         if (open.some((one) => one.resource === resource)) continue;
         element.remove();
@@ -116,18 +117,20 @@ export function makeElement(): CustomElementConstructor {
         const { phase, error, stale } = resource.status;
         text(row.phase, `${phase}${stale && phase !== "paused" ? ", stale" : ""}${error ? `: ${error.message}` : ""}`);
         row.phase.toggleAttribute("data-trouble", stale || error !== undefined);
-        text(row.pause, phase === "paused" ? "resume" : "pause");
+        const pause = row.buttons.at(-1)!;
+        text(pause, phase === "paused" ? "resume" : "pause");
+        for (const button of row.buttons) button.disabled = phase === "paused" && button !== pause;
         FIGURES.forEach(({ show }, at) => text(row.figures[at]!, show(stats)));
       }
       this.#showLog();
     }
 
-    #showSummary(open: number): void {
+    #showSummary(open: readonly OpenResource[]): void {
       const stats = this.#cache?.stats();
       const words =
         stats === undefined
           ? "no cache: set the property cache"
-          : `watchcache ${stats.version ?? "not loaded yet"} · ${open} open · WebAssembly ${bytes(stats.memoryBytes)}`;
+          : `watchcache ${stats.version ?? "not loaded yet"} · ${open.length} open · ${open.filter(({ stats }) => stats.phase === "live").length} live · WebAssembly ${bytes(stats.memoryBytes)}`;
       text(this.#summary, words);
     }
 
@@ -156,7 +159,7 @@ export function makeElement(): CustomElementConstructor {
       const does = Object.assign(made("td", "", ...buttons), { className: "does" });
       const element = made("tr", "", name, phase, ...figures, does);
       this.#body.append(element);
-      const row = { element, phase, figures, pause: buttons[2]! };
+      const row = { element, phase, figures, buttons };
       this.#rows.set(resource, row);
       return row;
     }

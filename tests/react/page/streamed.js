@@ -4,7 +4,9 @@ import { createWatchCache } from "watchcache";
 import { useObject, useResource, useStatus, useSuspenseView, useView, WatchCacheProvider } from "watchcache/react";
 
 const isServer = typeof document === "undefined";
-const cache = createWatchCache(isServer ? {} : { server: new URLSearchParams(location.search).get("server"), transport: "fetch" });
+// Other scenarios of the page name none.
+const server = isServer ? undefined : (new URLSearchParams(location.search).get("server") ?? undefined);
+const cache = createWatchCache(isServer ? {} : { server, transport: "fetch" });
 
 const All = ({ id }) => {
   const pods = useResource("pods");
