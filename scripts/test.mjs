@@ -1,14 +1,17 @@
 #!/usr/bin/env node
 // `npm test`: sets up what is missing, then runs every test, group by group, and fails at the end if one of them failed.
 // Names select groups. The group packaging has a matrix of bundlers, runners and hosts, and takes the next of each kind with each commit.
-//   npm test -- rust browser node page packaging
+//   npm test -- rust browser node page engines packaging
 //   MATRIX=all   the whole matrix; MATRIX=NAMES, with commas between them, these alone
-//   --all        every group, the whole matrix, and the end-to-end tests against real servers (`npm run test:all`)
+// The group engines runs a share of the browser suites in another engine, the next one with each commit.
+//   --all        every group, the whole matrix, all engines, and the end-to-end tests against real servers (`npm run test:all`)
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "./build.mjs";
 import { buildPage } from "./build-page.mjs";
 import { startBrowserServers } from "./lib/browser-servers.mjs";
+import { everyStep, stepOfTheDay } from "./lib/browser-suites.mjs";
+import { TESTED } from "./lib/engines.mjs";
 import { browserEnvironment, nativeEnvironment } from "./lib/env.mjs";
 import { CommandFailed, SetupError, main } from "./lib/fail.mjs";
 import { filesUnder } from "./lib/hash.mjs";
@@ -63,6 +66,7 @@ const groups = {
     },
   },
   page: { title: "the demo page, driven by Playwright", run: () => nodeTest(under("tests/page"), "the demo page") },
+  engines: { title: "a share of the browser suites in another engine", run: () => stepOfTheDay() },
   packaging: {
     title: "the packed package in fresh apps",
     run: () => nodeTest(under("tests/packaging"), "the package"),
@@ -74,11 +78,17 @@ const servers = {
   run: () => run(process.execPath, ["tests/servers/run.mjs"], { cwd: root, timeoutMs: 2 * GROUP_LIMIT_MS }),
 };
 
+const allEngines = {
+  title: "the browser suites in other engines",
+  run: async () => ({ code: await summary(everyStep(TESTED)) }),
+};
+
 await main(async () => {
   const all = process.argv.includes("--all");
   if (all) {
     process.env.MATRIX ??= "all";
     groups.servers = servers;
+    groups.engines = allEngines;
   }
   const asked = process.argv.slice(2).filter((name) => name !== "--all");
   for (const name of asked) {
@@ -91,7 +101,7 @@ await main(async () => {
   const failed = await summary(chosen.map(([, group]) => group));
   if (!all)
     console.log(
-      "\nNot part of this: `npm run test:all`, which adds every bundler, runner and host, and a real kube-apiserver and etcd (needs Go).",
+      "\nNot part of this: `npm run test:all`, which adds every bundler, runner and host, all browser suites in Firefox, and a real kube-apiserver and etcd (needs Go).",
     );
   if (failed > 0) throw new CommandFailed(`${failed} of ${chosen.length} test groups failed.`);
 });

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ENGINES } from "./engines.mjs";
-import { openSession } from "./webdriver.mjs";
+import { openSession } from "./session.mjs";
 import { root } from "../../scripts/lib/project.mjs";
 
 const bench = (...args) => spawnSync(process.execPath, [join(root, "benches/bench.mjs"), ...args], { encoding: "utf8" });

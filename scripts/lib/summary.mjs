@@ -2,7 +2,7 @@
 import { CommandFailed, SetupError } from "./fail.mjs";
 
 /**
- * @param steps { title, run }: `run` resolves to { code } and counts as passed with code 0
+ * @param steps { title, run }: `run` resolves to { code } and counts as passed with code 0, or to { code: 0, notRun: "why" }
  * @returns how many failed
  */
 export async function summary(steps) {
@@ -12,8 +12,10 @@ export async function summary(steps) {
     console.log(`\n──── ${title}`);
     const start = Date.now();
     let why = "";
+    let notRun = "";
     try {
-      const { code } = await run();
+      const { code, notRun: reason = "" } = await run();
+      notRun = reason;
       if (code === 124) why = "ran out of time";
       else if (code !== 0) why = `code ${code}`;
     } catch (error) {
@@ -22,7 +24,8 @@ export async function summary(steps) {
     }
     if (why) failed += 1;
     const seconds = ((Date.now() - start) / 1000).toFixed(1).padStart(7);
-    lines.push(`${why ? "FAILED" : "passed"} ${seconds} s  ${title}${why ? `: ${why}` : ""}`);
+    const verdict = why ? "FAILED" : notRun ? "NOT RUN" : "passed";
+    lines.push(`${verdict} ${seconds} s  ${title}${why || notRun ? `: ${why || notRun}` : ""}`);
   }
   console.log(`\n──── summary\n${lines.join("\n")}`);
   return failed;

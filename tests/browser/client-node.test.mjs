@@ -5,8 +5,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
-import { launchOptions } from "../../scripts/lib/browser.mjs";
+import { launchBrowser, ofTheBrowser } from "../engines/launch.mjs";
 import { informerOf, subjects, until, world } from "../compat/rig.mjs";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -24,7 +23,7 @@ before(async () => {
     response.end(body);
   });
   await new Promise((resolve) => files.listen(0, "127.0.0.1", resolve));
-  browser = await chromium.launch(launchOptions());
+  browser = await launchBrowser();
 });
 
 after(async () => {
@@ -37,7 +36,7 @@ async function inPage(t, at) {
   const context = await browser.newContext();
   const page = await context.newPage();
   const thrown = [];
-  page.on("pageerror", (error) => thrown.push(error));
+  page.on("pageerror", (error) => ofTheBrowser(error) || thrown.push(error));
   t.after(() => assert.deepEqual(thrown, []));
   at.atEnd(() => context.close());
   await page.goto(`http://127.0.0.1:${files.address().port}/`);

@@ -1,5 +1,6 @@
 // The panel in Chromium, under a policy that allows no style and no script in the page.
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -7,6 +8,9 @@ import { served } from "./served.mjs";
 
 const at = served("tests/browser/devtools-page.js", "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'");
 const ARTIFACTS = fileURLToPath(new URL("../../artifacts/", import.meta.url));
+
+/** What Playwright adds to the page to take a picture of it in Firefox, as the policy names what it refuses. */
+const OF_PICTURES = createHash("sha256").update("body {}").digest("base64");
 
 let page;
 const said = [];
@@ -17,7 +21,6 @@ async function open() {
   page.setDefaultTimeout(10_000);
   page.on("pageerror", (error) => said.push(String(error)));
   page.on("console", (message) => message.type() === "error" && said.push(message.text()));
-  await page.route("**/favicon.ico", (route) => route.fulfill({ status: 204 }));
   await page.goto(at.url);
   await page.waitForFunction(() => globalThis.ready);
 }
@@ -117,5 +120,8 @@ test("off the page it reads nothing and hears nothing; on it again, it goes on",
 test("a cache that is closed has no resources left", async () => {
   await page.evaluate(() => globalThis.one.cache.close());
   await page.waitForFunction(() => globalThis.panel.shadowRoot.querySelectorAll("tbody tr").length === 0);
-  assert.deepEqual(said, []);
+  assert.deepEqual(
+    said.filter((line) => !line.includes(OF_PICTURES)),
+    [],
+  );
 });

@@ -2,12 +2,16 @@
 // (through the DevTools protocol) and in WebAssembly memory.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { chromiumOnly } from "../engines/launch.mjs";
 import { served } from "./served.mjs";
 
 /** Any more than this is something that stays behind of each event or cycle. */
 const SLACK = 300_000;
 /** WebAssembly memory never shrinks, so what it once needed at its worst counts; it grows in steps. */
 const WASM_SLACK = 1 << 20;
+
+/** Only this protocol collects garbage and counts what is left. */
+const HEAP = chromiumOnly("the heap is measured by the DevTools protocol");
 
 const at = served("tests/browser/flat-page.js");
 
@@ -74,7 +78,7 @@ async function untilFlat(count, work, held) {
   }
 }
 
-test("law_08_bounded: a million events leave a page as it was", async () => {
+test("law_08_bounded: a million events leave a page as it was", HEAP, async () => {
   const { page, run, collect, held, close } = await open();
   await page.evaluate(() => void (globalThis.users = globalThis.flat.settle()));
   // An event that nobody holds any more stays pinned until the collector runs. When the collector runs by itself, the peak of two runs
@@ -92,7 +96,7 @@ test("law_08_bounded: a million events leave a page as it was", async () => {
   await close();
 });
 
-test("law_08_bounded: ten thousand subscribers that come and go leave a page as it was", async () => {
+test("law_08_bounded: ten thousand subscribers that come and go leave a page as it was", HEAP, async () => {
   const { run, held, close } = await open();
   const work = () => run("cycles", 500);
   await run("feed", 5_000); // the history is full

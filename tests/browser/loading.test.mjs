@@ -5,8 +5,7 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
-import { launchOptions } from "../../scripts/lib/browser.mjs";
+import { launchBrowser } from "../engines/launch.mjs";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const TYPES = { js: "text/javascript", mjs: "text/javascript", wasm: "application/wasm", html: "text/html" };
@@ -33,7 +32,7 @@ before(async () => {
     response.end(status === undefined ? content : "");
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  browser = await chromium.launch(launchOptions());
+  browser = await launchBrowser();
 });
 
 after(async () => {

@@ -4,10 +4,13 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
-import { launchOptions } from "../../scripts/lib/browser.mjs";
+import { ENGINE, launchBrowser } from "../engines/launch.mjs";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+/** What `fetch` says of a request that got no answer, or whose answer the page may not read. */
+const NO_ANSWER = { chromium: "Failed to fetch", firefox: "NetworkError when attempting to fetch resource.", webkit: "Load failed" }[
+  ENGINE
+];
 const SECRET = "a-secret";
 let page;
 let api;
@@ -28,7 +31,7 @@ before(async () => {
   // It answers, without a word of CORS.
   api = createServer((_request, response) => response.writeHead(200, { "content-type": "application/json" }).end("{}"));
   await Promise.all([listening(page), listening(api)]);
-  browser = await chromium.launch(launchOptions());
+  browser = await launchBrowser();
 });
 after(async () => {
   await browser?.close();
@@ -70,7 +73,7 @@ test("a server that does not allow the page's origin is named, with what it must
   assert.equal(code, "network");
   assert.equal(
     message,
-    `the request to ${origin(api)}/api/v1/pods got no answer: Failed to fetch; where that server is up, it must allow the origin ${origin(page)} (CORS)`,
+    `the request to ${origin(api)}/api/v1/pods got no answer: ${NO_ANSWER}; where that server is up, it must allow the origin ${origin(page)} (CORS)`,
   );
 });
 
@@ -88,5 +91,5 @@ test("the page's own origin needs no such leave", async (t) => {
     while (pods.status.phase !== "reconnecting") await new Promise((resolve) => setTimeout(resolve, 5));
     return pods.status.error.message;
   });
-  assert.equal(message, `the request to ${origin(page)}/api/v1/pods got no answer: Failed to fetch`);
+  assert.equal(message, `the request to ${origin(page)}/api/v1/pods got no answer: ${NO_ANSWER}`);
 });

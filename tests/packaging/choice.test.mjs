@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { bundlers, hosts, runners } from "./matrix/apps.mjs";
-import { choose, turnNow } from "./matrix/choice.mjs";
+import { turnNow } from "../../scripts/lib/turn.mjs";
+import { choose } from "./matrix/choice.mjs";
 
 const kinds = [bundlers, runners, hosts].map((apps) => Object.keys(apps));
 

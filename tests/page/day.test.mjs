@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TroubledProxy } from "../e2e/proxy.mjs";
 import { parseLabelSelector } from "../../www/server/label-selector.mjs";
+import { chromiumOnly } from "../engines/launch.mjs";
 import { buildDay } from "./day/build.mjs";
 import { keep, launch, open, serve } from "./harness.mjs";
 
@@ -175,102 +176,106 @@ async function justOpened() {
   return holds;
 }
 
-test("a day of use: no frame is wrong, and nothing is left of it", async (t) => {
-  const visit = await open(browser, "about:blank");
-  const { page, said } = visit;
-  const devtools = await page.context().newCDPSession(page);
-  await page.addInitScript(countTimers);
-  await page.goto(origin.url);
-  await page.waitForFunction(() => globalThis.day?.pods.status.phase === "live");
+test(
+  "a day of use: no frame is wrong, and nothing is left of it",
+  chromiumOnly("what is left is counted by the DevTools protocol"),
+  async (t) => {
+    const visit = await open(browser, "about:blank");
+    const { page, said } = visit;
+    const devtools = await page.context().newCDPSession(page);
+    await page.addInitScript(countTimers);
+    await page.goto(origin.url);
+    await page.waitForFunction(() => globalThis.day?.pods.status.phase === "live");
 
-  // Every place is visited, and every list read anew, so that what is made once is there: then the day begins.
-  const routes = await page.evaluate(() => globalThis.day.routes.length);
-  await wander(page, () => true, 2 * routes);
-  await page.locator("#root input").pressSequentially("app=api");
-  for (const kind of ["burst", "expire", "slow"]) {
-    await WEATHER[kind](page);
-    await sleep(2_000);
-  }
-  await rest(page);
-  const warm = await held(page, devtools);
+    // Every place is visited, and every list read anew, so that what is made once is there: then the day begins.
+    const routes = await page.evaluate(() => globalThis.day.routes.length);
+    await wander(page, () => true, 2 * routes);
+    await page.locator("#root input").pressSequentially("app=api");
+    for (const kind of ["burst", "expire", "slow"]) {
+      await WEATHER[kind](page);
+      await sleep(2_000);
+    }
+    await rest(page);
+    const warm = await held(page, devtools);
 
-  const end = Date.now() + DAY_MS;
-  const isOver = () => Date.now() > end;
-  const [typed, changes, happened] = await Promise.all([
-    type(page, isOver),
-    wander(page, isOver, 100),
-    weather(page, isOver),
-    sleep(DAY_MS / 2).then(() => keep(page, "day")),
-  ]);
-  await rest(page);
-  const cold = await held(page, devtools);
-  const fresh = await justOpened();
+    const end = Date.now() + DAY_MS;
+    const isOver = () => Date.now() > end;
+    const [typed, changes, happened] = await Promise.all([
+      type(page, isOver),
+      wander(page, isOver, 100),
+      weather(page, isOver),
+      sleep(DAY_MS / 2).then(() => keep(page, "day")),
+    ]);
+    await rest(page);
+    const cold = await held(page, devtools);
+    const fresh = await justOpened();
 
-  const seen = await page.evaluate(() => globalThis.day.seen);
-  t.diagnostic(JSON.stringify({ typed, changes, happened, ...seen }));
-  for (const [name, { resources, ...all }] of Object.entries({ warm, cold, fresh })) {
-    const held = resources.map((/** @type {any} */ { name, bytes, historyBytes, lists }) => ({ name, bytes, historyBytes, lists }));
-    t.diagnostic(JSON.stringify({ [name]: all, held }));
-  }
-  assert.deepEqual(seen.wrong, []);
-  assert.deepEqual(
-    said.filter((line) => /^(error|warning|uncaught)/.test(line) && !OF_THE_NETWORK.test(line)),
-    [],
-  );
-  // The checks had something to check.
-  assert.ok(changes >= 100 && typed >= FILTERS.length && happened >= Object.keys(WEATHER).length);
-  assert.ok(seen.longestBlank < 60, `a filter took ${seen.longestBlank} frames`);
-  for (const kind of ["frames", "sums", "filtered", "rows", "stale"]) assert.ok(seen[kind] > 20, `${seen[kind]} ${kind} were looked at`);
-  assert.ok(seen.phases.reconnecting > 0 && seen.phases.relisting > 0, JSON.stringify(seen.phases));
+    const seen = await page.evaluate(() => globalThis.day.seen);
+    t.diagnostic(JSON.stringify({ typed, changes, happened, ...seen }));
+    for (const [name, { resources, ...all }] of Object.entries({ warm, cold, fresh })) {
+      const held = resources.map((/** @type {any} */ { name, bytes, historyBytes, lists }) => ({ name, bytes, historyBytes, lists }));
+      t.diagnostic(JSON.stringify({ [name]: all, held }));
+    }
+    assert.deepEqual(seen.wrong, []);
+    assert.deepEqual(
+      said.filter((line) => /^(error|warning|uncaught)/.test(line) && !OF_THE_NETWORK.test(line)),
+      [],
+    );
+    // The checks had something to check.
+    assert.ok(changes >= 100 && typed >= FILTERS.length && happened >= Object.keys(WEATHER).length);
+    assert.ok(seen.longestBlank < 60, `a filter took ${seen.longestBlank} frames`);
+    for (const kind of ["frames", "sums", "filtered", "rows", "stale"]) assert.ok(seen[kind] > 20, `${seen[kind]} ${kind} were looked at`);
+    assert.ok(seen.phases.reconnecting > 0 && seen.phases.relisting > 0, JSON.stringify(seen.phases));
 
-  await t.test("what is shown is what the server has", async () => {
-    server.control.setRate(0);
-    await sleep(500);
-    for (const filter of ["", "app=api", "tier notin (data)"]) {
-      await page.locator("#root input").fill(filter);
+    await t.test("what is shown is what the server has", async () => {
+      server.control.setRate(0);
       await sleep(500);
-      const selector = parseLabelSelector(filter);
-      /** @type {any} */
-      const { items } = await (await fetch(`${server.url}/api/v1/pods`)).json();
-      const wanted = items.filter((/** @type {any} */ pod) => selector.matches(pod.metadata.labels));
-      const shown = await page.evaluate(() => {
-        const { rows, total } = globalThis.day.shown.get("own").view;
-        return { total, rows: rows.map(({ metadata, status }) => [metadata.name, metadata.resourceVersion, status.phase]) };
-      });
-      const { compare } = new Intl.Collator("en", { numeric: true });
-      assert.equal(shown.total, wanted.length);
-      assert.deepEqual(
-        shown.rows,
-        wanted
-          .map((/** @type {any} */ { metadata, status }) => [metadata.name, metadata.resourceVersion, status.phase])
-          .sort((/** @type {string[]} */ a, /** @type {string[]} */ b) => compare(a[0], b[0]))
-          .slice(0, LIMIT),
-      );
-    }
-    await page.locator("#root input").fill("");
-  });
+      for (const filter of ["", "app=api", "tier notin (data)"]) {
+        await page.locator("#root input").fill(filter);
+        await sleep(500);
+        const selector = parseLabelSelector(filter);
+        /** @type {any} */
+        const { items } = await (await fetch(`${server.url}/api/v1/pods`)).json();
+        const wanted = items.filter((/** @type {any} */ pod) => selector.matches(pod.metadata.labels));
+        const shown = await page.evaluate(() => {
+          const { rows, total } = globalThis.day.shown.get("own").view;
+          return { total, rows: rows.map(({ metadata, status }) => [metadata.name, metadata.resourceVersion, status.phase]) };
+        });
+        const { compare } = new Intl.Collator("en", { numeric: true });
+        assert.equal(shown.total, wanted.length);
+        assert.deepEqual(
+          shown.rows,
+          wanted
+            .map((/** @type {any} */ { metadata, status }) => [metadata.name, metadata.resourceVersion, status.phase])
+            .sort((/** @type {string[]} */ a, /** @type {string[]} */ b) => compare(a[0], b[0]))
+            .slice(0, LIMIT),
+        );
+      }
+      await page.locator("#root input").fill("");
+    });
 
-  await t.test("nothing is left but what is mounted", () => {
-    const [own] = cold.resources.filter(({ name }) => name === "pods");
-    assert.deepEqual([own.views, own.watchers, own.informers, own.handlers], [1, 0, 0, 0]);
-    for (const { name, views, phase } of cold.resources) {
-      if (name !== "pods") assert.deepEqual([name, views, phase], [name, 0, "idle"]);
-    }
-    assert.ok(cold.timers <= warm.timers + 1, `${warm.timers} timers became ${cold.timers}`);
-    assert.ok(cold.listeners <= warm.listeners + 2, `${warm.listeners} listeners became ${cold.listeners}`);
-    // React keeps what it removed last.
-    assert.ok(cold.nodes <= warm.nodes + 500, `${warm.nodes} nodes became ${cold.nodes}`);
-    assert.ok(cold.heap <= warm.heap + 3e6, `a heap of ${warm.heap} bytes became ${cold.heap}`);
-    // The window of past events still fills; all else is about what a page holds that has just been opened.
-    const kept = (/** @type {typeof warm} */ { resources }) =>
-      resources.reduce((sum, { bytes, historyBytes }) => sum + bytes - historyBytes, 0);
-    const window = (/** @type {typeof warm} */ { resources }) => resources.reduce((sum, { historyBytes }) => sum + historyBytes, 0);
-    assert.ok(kept(cold) <= 1.5 * kept(fresh), `${kept(cold)} bytes are held, ${kept(fresh)} are needed`);
-    const grown = cold.memoryBytes - warm.memoryBytes;
-    assert.ok(grown <= 2 * (window(cold) - window(warm)) + 8e6, `the memory grew by ${grown} bytes`);
-  });
-  await visit.close();
-});
+    await t.test("nothing is left but what is mounted", () => {
+      const [own] = cold.resources.filter(({ name }) => name === "pods");
+      assert.deepEqual([own.views, own.watchers, own.informers, own.handlers], [1, 0, 0, 0]);
+      for (const { name, views, phase } of cold.resources) {
+        if (name !== "pods") assert.deepEqual([name, views, phase], [name, 0, "idle"]);
+      }
+      assert.ok(cold.timers <= warm.timers + 1, `${warm.timers} timers became ${cold.timers}`);
+      assert.ok(cold.listeners <= warm.listeners + 2, `${warm.listeners} listeners became ${cold.listeners}`);
+      // React keeps what it removed last.
+      assert.ok(cold.nodes <= warm.nodes + 500, `${warm.nodes} nodes became ${cold.nodes}`);
+      assert.ok(cold.heap <= warm.heap + 3e6, `a heap of ${warm.heap} bytes became ${cold.heap}`);
+      // The window of past events still fills; all else is about what a page holds that has just been opened.
+      const kept = (/** @type {typeof warm} */ { resources }) =>
+        resources.reduce((sum, { bytes, historyBytes }) => sum + bytes - historyBytes, 0);
+      const window = (/** @type {typeof warm} */ { resources }) => resources.reduce((sum, { historyBytes }) => sum + historyBytes, 0);
+      assert.ok(kept(cold) <= 1.5 * kept(fresh), `${kept(cold)} bytes are held, ${kept(fresh)} are needed`);
+      const grown = cold.memoryBytes - warm.memoryBytes;
+      assert.ok(grown <= 2 * (window(cold) - window(warm)) + 8e6, `the memory grew by ${grown} bytes`);
+    });
+    await visit.close();
+  },
+);
 
 /** Runs in the page before all else: the timers that wait. */
 function countTimers() {

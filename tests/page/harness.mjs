@@ -1,12 +1,10 @@
 // What the tests of the demo page share: a server, a browser, and a page whose every word in the console is kept.
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
 import { startServer } from "../../www/server/index.mjs";
+import { launchBrowser, ofTheBrowser } from "../engines/launch.mjs";
 
 const ARTIFACTS = fileURLToPath(new URL("../../artifacts/", import.meta.url));
-const CHROME = process.env.WATCHCACHE_CHROME ?? "/usr/bin/chromium";
-const QUIET = ["disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync"];
 
 /** Long enough for a slow machine; every wait ends with its condition, not with the time. */
 export const PATIENCE = 60_000;
@@ -14,11 +12,7 @@ export const PATIENCE = 60_000;
 /** @param {Parameters<typeof startServer>[0]} options */
 export const serve = (options) => startServer({ port: 0, root: fileURLToPath(new URL("../../www/dist/", import.meta.url)), ...options });
 
-export function launch() {
-  if (!existsSync(CHROME)) throw new Error(`there is no browser at ${CHROME}: set WATCHCACHE_CHROME to Chrome or Chromium`);
-  const asRoot = process.getuid?.() === 0 ? ["no-sandbox"] : [];
-  return chromium.launch({ executablePath: CHROME, args: [...QUIET, ...asRoot].map((flag) => `--${flag}`) });
-}
+export const launch = launchBrowser;
 
 /**
  * A new page with its own storage.
@@ -36,7 +30,7 @@ export async function open(browser, url, options = {}) {
     const where = message.location().url;
     said.push(`${message.type()}: ${message.text()} at ${where && new URL(where).pathname}`);
   });
-  page.on("pageerror", (error) => said.push(`uncaught: ${error.stack}`));
+  page.on("pageerror", (error) => ofTheBrowser(error) || said.push(`uncaught: ${error.stack}`));
   /** Where requests and sockets went. @type {Set<string>} */
   const hosts = new Set();
   /** Paths and queries of all requests so far. @type {string[]} */

@@ -7,12 +7,15 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { root } from "../../scripts/lib/project.mjs";
 import { startServer } from "../../www/server/index.mjs";
+import { chromiumOnly } from "../engines/launch.mjs";
 import { Proxy } from "../servers/harness/proxy.mjs";
 import { withPage } from "./devtools.mjs";
 import { PATIENCE } from "./harness.mjs";
 
 /** @typedef {import("./devtools.mjs").Page} Page */
 
+/** Only this protocol freezes a page, and tells whether it was kept. */
+const PROTOCOL = chromiumOnly("pages are frozen and kept by the DevTools protocol");
 const RESOURCES = 50;
 const TYPES = /** @type {Record<string, string>} */ ({ ".js": "text/javascript", ".wasm": "application/wasm" });
 
@@ -134,7 +137,7 @@ async function assertBack(/** @type {Page} */ page) {
 /** What waits, waits for minutes: whoever is back at once was called. */
 const PATIENT = { retry: { initialMs: 120_000, capMs: 240_000 } };
 
-test("frozen and thawed", () =>
+test("frozen and thawed", PROTOCOL, () =>
   withAll(async (page) => {
     await page.send("Page.setWebLifecycleState", { state: "frozen" });
     server.control.fault("drop");
@@ -143,9 +146,10 @@ test("frozen and thawed", () =>
     assert.equal(requests.length, 0, "a frozen page asks for nothing");
     await page.send("Page.setWebLifecycleState", { state: "active" });
     await assertBack(page);
-  }));
+  }),
+);
 
-test("offline and online", () =>
+test("offline and online", PROTOCOL, () =>
   withAll(async (page) => {
     const network = (/** @type {boolean} */ offline) =>
       page.send("Network.emulateNetworkConditions", { offline, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
@@ -163,9 +167,10 @@ test("offline and online", () =>
     await network(false);
     await assertBack(page);
     assert.ok(performance.now() - began < 60_000, "the event had them try before their time");
-  }, PATIENT));
+  }, PATIENT),
+);
 
-test("asleep, while the steady clock stood still and no event told", () =>
+test("asleep, while the steady clock stood still and no event told", PROTOCOL, () =>
   withAll(async (page) => {
     // The connections are dead, and no event tells so.
     server.control.fault("freeze");
@@ -176,7 +181,8 @@ test("asleep, while the steady clock stood still and no event told", () =>
     });
     await assertBack(page);
     server.control.fault("clear");
-  }, PATIENT));
+  }, PATIENT),
+);
 
 /**
  * Leaves the page and comes back to it. Answers why the browser did not keep it. The browser may have reasons of its own: too little
@@ -201,7 +207,7 @@ async function thereAndBack(page, meanwhile) {
   return why;
 }
 
-test("kept for the way back", async (t) => {
+test("kept for the way back", PROTOCOL, async (t) => {
   for (let attempts = 3; ; attempts--) {
     let lost;
     await withAll(async (page) => {

@@ -16,4 +16,4 @@ pub use self::frames::{FrameSplitter, frames};
 pub use self::headers::{Header, headers};
 pub use self::path::{list_in, namespace_of, object_path, with_subresource};
 pub use self::query::{Selection, list_query, object_query, watch_query};
-pub use self::socket::{Unread, broken_message, closed, no_web_socket, not_opened, probe, subprotocols, websocket_url};
+pub use self::socket::{Unread, broken_message, closed, first_word, no_web_socket, not_opened, probe, subprotocols, websocket_url};

@@ -2,9 +2,13 @@
 
 use std::cell::Cell;
 
+use futures::StreamExt;
+
 use crate::base64url;
+use crate::json::{FieldSet, Frame, scan_frame};
 use crate::source::request::WatchRequest;
-use crate::status::{Error, ErrorCode};
+use crate::source::source::FrameStream;
+use crate::status::{Error, ErrorCode, Status};
 
 const BEARER: &str = "base64url.bearer.authorization.k8s.io.";
 // The apiserver wants one more subprotocol beside the token, and accepts exactly one. The name changes nothing for watches.
@@ -35,6 +39,24 @@ pub fn subprotocols(token: Option<&str>) -> Vec<String> {
 pub fn probe(request: &WatchRequest) -> WatchRequest {
     // A server may hold back the head until there is a body: then it lets go of both in a second.
     WatchRequest { timeout_seconds: 1, ..request.clone() }
+}
+
+/// What the answer to a [`probe`] begins with: the error, where the server ends the watch with one.
+///
+/// Firefox may tell no more of such a watch than that its socket was closed. Where the end follows upon the handshake, it drops both.
+pub async fn first_word(mut answer: FrameStream) -> Result<(), Error> {
+    while let Some(frame) = answer.next().await {
+        let frame = frame?;
+        // A sign of life, while the first frame is on its way.
+        if frame.is_empty() {
+            continue;
+        }
+        return match scan_frame(&frame, &FieldSet::new(Vec::new())) {
+            Ok(Frame::Error { status }) => Status::parse(&status).map_or(Ok(()), |status| Err(Error::from(status))),
+            _ => Ok(()),
+        };
+    }
+    Ok(())
 }
 
 /// Why a WebSocket did not open, by the answer to its [`probe`].
@@ -91,6 +113,8 @@ impl Unread {
 
 #[cfg(test)]
 mod tests {
+    use futures::{FutureExt, stream};
+
     use super::*;
 
     #[test]
@@ -131,6 +155,23 @@ mod tests {
         let error = not_opened(Ok(()));
         assert_eq!(error.code, ErrorCode::Network);
         assert!(error.message.contains("transport \"fetch\""), "{}", error.message);
+    }
+
+    /// In Firefox a socket that is closed upon its handshake never opens, so its only message is heard nowhere else.
+    #[test]
+    fn wir_18_an_error_that_no_socket_could_tell_is_heard_in_the_probe() {
+        let answer = |frames: &[&str]| {
+            let frames: Vec<_> = frames.iter().map(|text| Ok(text.as_bytes().to_vec())).collect();
+            first_word(stream::iter(frames).boxed_local()).now_or_never().expect("nothing to wait for")
+        };
+        let gone = format!(r#"{{"type":"ERROR","object":{}}}"#, Status::too_old("1", "2").to_json());
+        assert_eq!(answer(&["", &gone]).unwrap_err().code, ErrorCode::Expired, "a part of it is no word yet");
+        let added = r#"{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"9"}}}"#;
+        for fine in [&[added, &gone][..], &[], &["{"], &[r#"{"type":"ERROR","object":{"kind":"Pod"}}"#]] {
+            assert_eq!(answer(fine), Ok(()), "{fine:?}");
+        }
+        let lost = stream::iter([Err(Error::network("gone"))]).boxed_local();
+        assert_eq!(first_word(lost).now_or_never(), Some(Err(Error::network("gone"))));
     }
 
     #[test]

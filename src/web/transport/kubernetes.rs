@@ -12,8 +12,8 @@ use super::credentials::Credentials;
 use super::fetch::Fetch;
 use super::websocket::{self, FrameEncoder, Refused};
 use crate::source::kubernetes::{
-    Selection, frames, list_in, list_query, namespace_of, no_web_socket, not_opened, object_path, object_query, probe, watch_query,
-    with_subresource,
+    Selection, first_word, frames, list_in, list_query, namespace_of, no_web_socket, not_opened, object_path, object_query, probe,
+    watch_query, with_subresource,
 };
 use crate::source::page::read_all;
 use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
@@ -124,7 +124,11 @@ impl Source for KubernetesSource {
                 Err(Refused::Told(error)) => Err(error),
                 Err(Refused::Silent) => {
                     let url = source.watch_url(&probe(&request), &credentials);
-                    Err(not_opened(source.get_body(&url, &credentials).await.map(drop)))
+                    let answer = match source.get_body(&url, &credentials).await {
+                        Ok(body) => first_word(frames(body.chunks())).await,
+                        Err(error) => Err(error),
+                    };
+                    Err(not_opened(answer))
                 }
             }
         }

@@ -1,14 +1,4 @@
 // Which apps of the matrix a run takes: one of each kind, the next one with each commit, or those that MATRIX names.
-import { root } from "../../../scripts/lib/project.mjs";
-import { answer } from "../../../scripts/lib/run.mjs";
-
-/** The number of commits, so that each commit chooses the next ones and always the same. In a checkout without its history, the day. */
-export function turnNow(folder = root) {
-  const git = (...args) => answer("git", ["-C", folder, ...args]);
-  const count = git("rev-parse", "--is-shallow-repository") === "false" ? git("rev-list", "--count", "HEAD") : undefined;
-  return Number(count ?? Math.floor(Date.now() / 86_400_000));
-}
-
 /**
  * @param {string[][]} kinds The names of each kind, such as bundlers, runners and hosts.
  * @param {string | undefined} setting `all`, or names with commas between them; without it, one of each kind has its turn.
