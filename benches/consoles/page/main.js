@@ -12,6 +12,7 @@ import { watchcache } from "./watchcache.js";
 
 const consoles = {
   watchcache: async () => watchcache(),
+  "watchcache, ordered before": async () => watchcache(true),
   "OpenShift useK8sWatchResource": async () => (await import("./openshift.js")).openshift(),
   "Headlamp useList": async () => (await import("./headlamp.js")).headlamp(),
   "TanStack Query": async () => query(true)(),

@@ -13,7 +13,8 @@ const SPEC = {
   select: FIELDS,
 };
 
-export function watchcache() {
+/** @param {boolean} [orderedBefore] whether another view has the order when the list comes: its fields are then read as the objects come */
+export function watchcache(orderedBefore = false) {
   const cache = createWatchCache({ pageSize: 500, linger: 3_600_000, idleTimeout: 3_600_000 });
   const resource = cache.resource("pods");
   return {
@@ -21,6 +22,7 @@ export function watchcache() {
     keyOf: ({ key }) => key,
     Around: ({ children }) => createElement(WatchCacheProvider, { cache }, children),
     async hold() {
+      if (orderedBefore) resource.view({ orderBy: SPEC.orderBy, window: { offset: 0, limit: 0 } }).subscribe(() => {});
       await resource.synced();
       await idle(cache);
     },
