@@ -244,6 +244,10 @@ test("a handler may throw, set state, and take its component away", async () => 
   assert.deepEqual(await run("wildHandlers", undefined, ["thrown"]), { heard: 3, reported: ["thrown"] });
 });
 
+test("no handler is called once its component has gone", async () => {
+  assert.deepEqual(await run("heardWhenGone"), { at: 1, heard: ["informer thing-0", "watch even/thing-0"] });
+});
+
 test("no hook renders for what it does not show", async () => {
   assert.deepEqual(await run("idleRenders"), { view: 0, object: 0, status: 0, watch: 0, selected: 0 });
 });
@@ -316,6 +320,10 @@ test("a provider with another cache shows none of the rows of the one before", a
 
 test("a cache or view that is closed at any time, also in callbacks and effects, is told and breaks nothing", async () => {
   assert.deepEqual(await run("closedMidway"), ["loading 0:  (closed)loading none none (closed)", "closed", "closed", "3"]);
+});
+
+test("useObject over a closed cache says so in place, and keeps what it had", async () => {
+  assert.deepEqual(await run("objectOfClosed"), ["loading none none (closed)", "loaded stale 1 1 (closed)"]);
 });
 
 test("a component may go in the flush that tells it", async () => assert.equal(await run("goesInItsFlush"), "gone"));

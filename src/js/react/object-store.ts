@@ -1,4 +1,5 @@
 import { originOf } from "../cache/origin.js";
+import { toError } from "../error/errors.js";
 import type { Resource } from "../resource/types.js";
 import type { View, ViewSnapshot } from "../view/types.js";
 import type { LiveObject } from "./types.js";
@@ -44,10 +45,11 @@ export class ObjectStore<T, Access> {
   readonly subscribe = (onChange: () => void): (() => void) => {
     this.#leaveClosed();
     this.#subscribers++;
-    const end = this.#open().subscribe(onChange);
+    // React asks for the snapshot once more behind this: it tells why there is no view.
+    const end = this.#open()?.subscribe(onChange);
     return () => {
       this.#subscribers--;
-      end();
+      end?.();
     };
   };
 
@@ -88,13 +90,19 @@ export class ObjectStore<T, Access> {
     if (this.#subscribers === 0 && this.#from !== undefined && !isOpen(this.#from)) this.#view = undefined;
   }
 
-  #open(): View<T, Access> {
-    if (this.#view === undefined) {
+  /** Undefined where there is none, as of a closed cache: the snapshot says why, and keeps what was there. */
+  #open(): View<T, Access> | undefined {
+    if (this.#view !== undefined) return this.#view;
+    try {
       this.#from = isOpen(this.#resource) ? this.#resource : this.#narrowed();
       this.#view = this.#from.view({
         namespaces: this.#namespace === undefined ? undefined : [this.#namespace],
         fieldSelector: this.#selector(),
       });
+    } catch (thrown) {
+      const error = toError(thrown, originOf(this.#resource)?.name);
+      // The same snapshot for the same mistake: each render tries again.
+      if (this.#live.error?.message !== error.message) this.#live = Object.freeze({ ...this.#live, stale: this.#live.loaded, error });
     }
     return this.#view;
   }

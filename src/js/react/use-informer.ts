@@ -60,7 +60,7 @@ export function useInformer<T, Access, Index extends string = never>(
       isOver = true;
       informer.stop();
     };
-    const call = (name: (typeof told)[number]) => [name, (...args: unknown[]) => (newest.current[name] as any)?.(...args)];
+    const call = (name: (typeof told)[number]) => [name, (...args: unknown[]) => (newest.current?.[name] as any)?.(...args)];
     try {
       const { synced } = informer.addEventHandler(Object.fromEntries(told.map(call)) as EventHandler<T, Access>, registration);
       setState({ informer, synced: false });

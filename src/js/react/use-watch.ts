@@ -45,7 +45,7 @@ export function useWatch<T, Access>(
     setFailed(undefined);
     if (resource === null || resource === undefined) return undefined;
     const abort = new AbortController();
-    void follow(resource, (event) => newest.current(event), options, abort.signal, setFailed);
+    void follow(resource, (event) => newest.current?.(event), options, abort.signal, setFailed);
     return () => abort.abort();
   }, [resource, content]);
   const refusal = useOfStatus(resource, refusalOf);

@@ -146,7 +146,44 @@ export async function objectHidden() {
   return seen;
 }
 
-/** The same with a server, where the stream of the table has gone meanwhile. */
+/** Closed before it is mounted, and while it is hidden. */
+export async function objectOfClosed() {
+  const said = [];
+  {
+    const { cache, resource } = things({ count: 3 });
+    await cache.close();
+    const { text } = mount(
+      <Boundary>
+        <One resource={resource} id="odd/thing-1" />
+      </Boundary>,
+    );
+    await until(() => text().includes("closed"));
+    await settled();
+    said.push(text());
+  }
+  {
+    const { upstream, cache, resource } = things({ count: 3, options: { linger: 20 } });
+    const at = (mode) => (
+      <Boundary>
+        <Activity mode={mode}>
+          <One resource={resource} id="odd/thing-1" />
+        </Activity>
+      </Boundary>
+    );
+    const { text, render } = mount(at("visible"));
+    await until(() => text() === "loaded 1 1");
+    render(at("hidden"));
+    await until(() => open(cache) === 0 && upstream.streams === 0);
+    await cache.close();
+    render(at("visible"));
+    await until(() => text().includes("closed"));
+    await settled();
+    said.push(text());
+  }
+  return said;
+}
+
+/** Hidden, over a server, where the stream of the table has gone meanwhile. */
 export async function objectHiddenAlone({ name }) {
   const { cache, asked } = noting();
   const seen = [];

@@ -1,5 +1,5 @@
 // What nobody should do, and somebody does.
-import { useReducer, useState } from "react";
+import { useLayoutEffect, useReducer, useState } from "react";
 import { flushSync } from "react-dom";
 import { useInformer, useObject, useStatus, useSuspenseView, useView, useWatch } from "watchcache/react";
 import { Boundary, mount, noting, settled, sleep, thing, things, until, views } from "./lib.jsx";
@@ -181,6 +181,36 @@ export async function wildHandlers() {
   await sleep(30);
   removeEventListener("error", report);
   return { heard: heard.length, reported };
+}
+
+/** Events between the commit that takes a component away and the effects that end its watch. */
+export async function heardWhenGone() {
+  const { upstream, cache, resource } = things({ count: 1, options: { flush: "microtask" } });
+  const heard = [];
+  let away;
+  let at;
+  function Watching() {
+    useWatch(resource, ({ key }) => void heard.push(`watch ${key}`));
+    useInformer(resource, { onAdd: ({ metadata }) => void heard.push(`informer ${metadata.name}`) });
+    return null;
+  }
+  function App() {
+    const [gone, setGone] = useState(false);
+    away = setGone;
+    useLayoutEffect(() => {
+      if (!gone) return;
+      at = cache.stats().resources[0].watchers;
+      upstream.put(thing(2));
+    }, [gone]);
+    return gone ? null : <Watching />;
+  }
+  mount(<App />, { strict: false });
+  await until(() => heard.length === 2);
+  // In no event of the page: then effects run in a task of their own.
+  setTimeout(() => away(true));
+  await until(() => cache.stats().resources.every(({ watchers, informers }) => watchers + informers === 0));
+  await sleep(30);
+  return { at, heard };
 }
 
 /** Renders while nothing changes that is shown. */
