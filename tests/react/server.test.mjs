@@ -5,13 +5,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { createElement as element, Suspense } from "react";
+import React, { createElement as element, Suspense } from "react";
 // That of Node keeps a channel open, which ends no test.
 import { renderToReadableStream, renderToStaticMarkup } from "react-dom/server.edge";
 import { root } from "../../scripts/lib/project.mjs";
 import { createWatchCache } from "watchcache";
 import { memorySource } from "watchcache/memory";
-import { useInformer, useObject, useResource, useStatus, useSuspenseView, useView, useWatch, WatchCacheProvider } from "watchcache/react";
+import {
+  useInformer,
+  useObject,
+  useResource,
+  useStatus,
+  useSuspenseView,
+  useView,
+  useWatch,
+  useWatchCache,
+  WatchCacheProvider,
+} from "watchcache/react";
 
 const source = memorySource({ objects: [{ metadata: { name: "a" } }] });
 const cache = createWatchCache();
@@ -48,6 +58,41 @@ test("a server streams the fallback of what suspends, and ends", { timeout: 10_0
 
 test("without a Suspense above it the server says what is missing", async () => {
   await assert.rejects(renderToReadableStream(provided(element(Waits)), { onError() {} }), /fallback of the nearest Suspense/);
+});
+
+/** What a component's hooks tell React's developer tools: these ask React's dispatcher, as this does. */
+function debugged(useHooks) {
+  const internals = React.__CLIENT_INTERNALS_DO_NOT_USE_OR_WARN_USERS_THEY_CANNOT_UPGRADE;
+  const told = [];
+  const Debugged = () => {
+    const own = internals.H;
+    internals.H = { ...own, useDebugValue: (value, format) => void told.push(format === undefined ? value : format(value)) };
+    try {
+      useHooks();
+    } finally {
+      internals.H = own;
+    }
+    return null;
+  };
+  renderToStaticMarkup(provided(element(Debugged)));
+  return told;
+}
+
+test("React's developer tools name the provider, and say what each hook has", () => {
+  assert.equal(WatchCacheProvider.name, "WatchCacheProvider");
+  assert.equal(WatchCacheProvider({ cache }).type.displayName, "WatchCache");
+  const things = cache.resource({ source, id: "things" });
+  const each = {
+    useWatchCache: [() => useWatchCache(), [cache]],
+    useResource: [() => useResource({ source, id: "things" }), ["things"]],
+    useView: [() => useView(things), ["loading, 0 rows"]],
+    "useView, refused": [() => useView(things, { labelSelector: 3 }), ["loading, 0 rows, invalid"]],
+    useObject: [() => useObject(things, "a"), ["loading"]],
+    useStatus: [() => useStatus(things), ["idle"]],
+    useWatch: [() => useWatch(things, () => {}), ["watching"]],
+    useInformer: [() => useInformer(things, {}), ["not synced"]],
+  };
+  for (const [name, [useHook, expected]] of Object.entries(each)) assert.deepEqual(debugged(useHook), expected, name);
 });
 
 /** What each hook says where React has no component for it. */
