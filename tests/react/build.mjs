@@ -12,12 +12,11 @@ export const alias = {
   watchcache: join(root, "dist/index.js"),
 };
 
-/** @returns {Promise<string>} the built page's folder */
-export async function buildPage() {
-  const outDir = join(root, "artifacts/react-hooks");
+/** Builds a page of components with this very package, and React as it is developed with: only that runs effects twice. @returns its folder */
+export async function buildApp(folder, outDir = join(folder, "dist")) {
   await build({
     configFile: false,
-    root: join(root, "tests/react/page"),
+    root: folder,
     mode: "development",
     logLevel: "warn",
     define: { "process.env.NODE_ENV": '"development"' },
@@ -27,3 +26,6 @@ export async function buildPage() {
   });
   return outDir;
 }
+
+/** @returns {Promise<string>} the built page's folder */
+export const buildPage = () => buildApp(join(root, "tests/react/page"), join(root, "artifacts/react-hooks"));

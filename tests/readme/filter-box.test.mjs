@@ -3,12 +3,10 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import react from "@vitejs/plugin-react";
 import { chromium } from "playwright-core";
-import { build } from "vite";
 import { launchOptions } from "../../scripts/lib/browser.mjs";
 import { startServer } from "../../www/server/index.mjs";
-import { alias } from "../react/build.mjs";
+import { buildApp } from "../react/build.mjs";
 import { root } from "./run.mjs";
 
 const APP = join(root, "artifacts/filter-box");
@@ -35,19 +33,7 @@ async function built() {
   mkdirSync(APP, { recursive: true });
   const [, recipe] = /^```jsx file=filter-box.jsx\n(.*?)^```$/ms.exec(readFileSync(join(root, "docs/views.md"), "utf8"));
   for (const [name, text] of Object.entries({ ...FILES, "filter-box.jsx": recipe })) writeFileSync(join(APP, name), text);
-  const outDir = join(APP, "dist");
-  await build({
-    configFile: false,
-    root: APP,
-    logLevel: "warn",
-    plugins: [react()],
-    // This very package, and React as it is developed with: only that runs effects twice.
-    mode: "development",
-    define: { "process.env.NODE_ENV": '"development"' },
-    resolve: { alias: alias },
-    build: { outDir, emptyOutDir: true, minify: false },
-  });
-  return outDir;
+  return buildApp(APP);
 }
 
 test("vs_06 a filter box in StrictMode shows what is typed, and never an empty table between two keys", { timeout: 60_000 }, async (t) => {

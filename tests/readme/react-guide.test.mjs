@@ -3,12 +3,10 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import react from "@vitejs/plugin-react";
 import { chromium } from "playwright-core";
-import { build } from "vite";
 import { launchOptions } from "../../scripts/lib/browser.mjs";
 import { startServer } from "../../www/server/index.mjs";
-import { alias } from "../react/build.mjs";
+import { buildApp } from "../react/build.mjs";
 import { root } from "./run.mjs";
 
 const APP = join(root, "artifacts/react-guide");
@@ -67,17 +65,7 @@ before(async () => {
   );
   mkdirSync(join(APP, "public"), { recursive: true });
   writeFileSync(join(APP, "public/icon.svg"), `<svg xmlns="http://www.w3.org/2000/svg" />`);
-  const outDir = join(APP, "dist");
-  await build({
-    configFile: false,
-    root: APP,
-    logLevel: "warn",
-    plugins: [react()],
-    mode: "development",
-    define: { "process.env.NODE_ENV": '"development"' },
-    resolve: { alias },
-    build: { outDir, emptyOutDir: true, minify: false },
-  });
+  const outDir = await buildApp(APP);
   // What the guide styles in place is for the reader; the server's policy for the demo forbids it.
   server = await startServer({ port: 0, pods: 300, rate: 0, seed: 3, root: outDir });
   pods = (await (await fetch(`${server.url}/api/v1/pods`)).json()).items;
