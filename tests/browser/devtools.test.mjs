@@ -1,7 +1,7 @@
 // The panel in Chromium, under a policy that allows no style and no script in the page.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { served } from "./served.mjs";
@@ -124,4 +124,13 @@ test("a cache that is closed has no resources left", async () => {
     said.filter((line) => !line.includes(OF_PICTURES)),
     [],
   );
+});
+
+test("the guide's way to show it, which loads it when it is called", async () => {
+  const guide = readFileSync(new URL("../../docs/devtools.md", import.meta.url), "utf8");
+  const [, recipe] = /^```js file=panel.js\n(.*?)^```$/ms.exec(guide);
+  const script = recipe.replace("export ", "").replace('"watchcache/devtools"', '"/dist/devtools/index.js"');
+  await page.evaluate(`(() => {\n${script}\nreturn showPanel(globalThis.two.cache);\n})()`);
+  const shown = page.locator("watchcache-devtools").last().locator("tbody th");
+  assert.equal(await shown.innerText(), "two");
 });
