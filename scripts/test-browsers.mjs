@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `npm run test:browsers`: the browser suites of the page and of the facade in the engines beside Chromium that are tested. It installs what
-// is missing where it can. A name runs one of them: npm run test:browsers -- firefox
+// `npm run test:browsers`: the browser suites of the page and of the facade in Firefox and in WebKitGTK. It installs what is missing where
+// it can. A name runs one of them: npm run test:browsers -- firefox
 import { build } from "./build.mjs";
 import { buildPage } from "./build-page.mjs";
 import { everyStep } from "./lib/browser-suites.mjs";

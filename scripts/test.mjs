@@ -101,7 +101,7 @@ await main(async () => {
   const failed = await summary(chosen.map(([, group]) => group));
   if (!all)
     console.log(
-      "\nNot part of this: `npm run test:all`, which adds every bundler, runner and host, all browser suites in Firefox, and a real kube-apiserver and etcd (needs Go).",
+      "\nNot part of this: `npm run test:all`, which adds every bundler, runner and host, all browser suites in both other engines, and a real kube-apiserver and etcd (needs Go).",
     );
   if (failed > 0) throw new CommandFailed(`${failed} of ${chosen.length} test groups failed.`);
 });

@@ -12,13 +12,15 @@ import { setupEngine } from "../setup-engines.mjs";
 const LIMIT_MS = 4 * 60_000;
 
 const under = (...folders) => filesUnder(folders, (path) => path.endsWith(".test.mjs"));
-const isTable = (path) => /(table|turns)\.test\.mjs$/.test(path);
+const isTable = (path) => /table\.test\.mjs$/.test(path);
+const isFaults = (path) => /faults\.test\.mjs$/.test(path);
 
 /** What one run of `npm test` takes of an engine. */
 const SHARES = {
   facade: () => [...under("tests/browser"), "tests/react/hooks.test.mjs"],
   table: () => under("tests/page").filter(isTable),
-  page: () => under("tests/page").filter((path) => !isTable(path)),
+  faults: () => under("tests/page").filter(isFaults),
+  page: () => under("tests/page").filter((path) => !isTable(path) && !isFaults(path)),
 };
 
 const ALL = Object.keys(SHARES).flatMap((share) => TESTED.map((engine) => ({ engine, share })));

@@ -12,7 +12,7 @@ export const CHROMIUM = "chromium";
 /** The others, by the names that settings and options take. */
 export const OTHERS = ["firefox", "webkit"];
 /** Those in which the browser suites run. */
-export const TESTED = ["firefox"];
+export const TESTED = ["firefox", "webkit"];
 export const ENGINES = [CHROMIUM, ...OTHERS];
 
 const INSTALL_WEBKIT = "install WebKitGTK's (Debian: webkit2gtk-driver)";

@@ -1,4 +1,5 @@
-// The browser of a test: Chromium, or the engine that WATCHCACHE_ENGINE names.
+// The browser of a test: Chromium, or the engine that WATCHCACHE_ENGINE names. Playwright drives the first two. What drives
+// WebKit has those of its calls that the tests use, so a test is written once.
 import { chromium, firefox } from "playwright-core";
 import { fileURLToPath } from "node:url";
 import { launchOptions } from "../../scripts/lib/browser.mjs";
@@ -76,6 +77,7 @@ async function launchFirefoxes() {
 const LAUNCHES = {
   chromium: () => chromium.launch(launchOptions()),
   firefox: launchFirefoxes,
+  webkit: async () => (await import("./webkit/browser.mjs")).launchWebKit(),
 };
 
 /** @returns {Promise<import("playwright-core").Browser>} */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { parse } from "yaml";
-import { byId, digits, keep, launch, live, open, rows, serve } from "./harness.mjs";
+import { PHONE, REQUESTS, byId, digits, keep, launch, live, open, rows, serve } from "./harness.mjs";
 
 /** @type {Awaited<ReturnType<typeof serve>>} */
 let server;
@@ -94,7 +94,7 @@ test("Enter opens the pod as the server has it, focus moves in, and Escape bring
     await page.waitForFunction(() => document.querySelector("dialog.drawer") === null);
   }));
 
-test("what changed is told field by field, as it comes and from the window, and the server is not asked for it", () =>
+test("what changed is told field by field, as it comes and from the window, and the server is not asked for it", REQUESTS, () =>
   visit(async ({ page, requests }) => {
     const { path } = await openNext(page);
     assert.deepEqual(await versionEntries(page, 0), []);
@@ -123,7 +123,8 @@ test("what changed is told field by field, as it comes and from the window, and 
     const third = await versionEntries(page, 3);
     assert.deepEqual(third[0].changes, [["status.phase", "Failed", held.status.phase]]);
     assert.equal(requests.filter((request) => request.includes("/pods")).length, lists, "all of it came from the cache");
-  }));
+  }),
+);
 
 test("deleted meanwhile: it says when, and keeps the last version", () =>
   visit(async ({ page }) => {
@@ -145,7 +146,7 @@ test("deleted meanwhile: it says when, and keeps the last version", () =>
     await page.waitForFunction(() => document.querySelector("dialog.drawer") === null);
   }));
 
-test("its events come, are counted, and are of this pod alone", () =>
+test("its events come, are counted, and are of this pod alone", REQUESTS, () =>
   visit(async ({ page, requests }) => {
     const { path, name, namespace } = await openNext(page);
     await page.locator("dialog.drawer", { hasText: "none so far" }).waitFor();
@@ -173,9 +174,10 @@ test("its events come, are counted, and are of this pod alone", () =>
       asked.length > 0 && asked.every((request) => decodeURIComponent(request).includes(`involvedObject.uid=${uid}`)),
       asked.join(),
     );
-  }));
+  }),
+);
 
-test("a click opens, another click another one; on a phone it covers the page, which is out of reach then", async () => {
+test("a click opens, another click another one; on a phone it covers the page, which is out of reach then", PHONE, async () => {
   await visit(async ({ page }) => {
     for (const index of [3, 5]) {
       const row = page.locator(`.body [aria-rowindex="${index}"]`);

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { startServer } from "../../www/server/index.mjs";
-import { launchBrowser, ofTheBrowser } from "../engines/launch.mjs";
+import { ENGINE, except, launchBrowser, ofTheBrowser } from "../engines/launch.mjs";
 
 const ARTIFACTS = fileURLToPath(new URL("../../artifacts/", import.meta.url));
 
@@ -13,6 +13,12 @@ export const PATIENCE = 60_000;
 export const serve = (options) => startServer({ port: 0, root: fileURLToPath(new URL("../../www/dist/", import.meta.url)), ...options });
 
 export const launch = launchBrowser;
+
+/** Of a test in a page as narrow as a phone. */
+export const PHONE = except({ webkit: "the window of MiniBrowser is never narrower than 447 pixels" });
+
+/** Of a test that looks at requests, or answers them in the server's place. */
+export const REQUESTS = except({ webkit: "WebDriver tells of no request there" });
 
 /**
  * A new page with its own storage.
@@ -35,12 +41,15 @@ export async function open(browser, url, options = {}) {
   const hosts = new Set();
   /** Paths and queries of all requests so far. @type {string[]} */
   const requests = [];
-  page.on("request", (request) => {
+  const onRequest = (/** @type {import("playwright-core").Request} */ request) => {
     const { host, pathname, search } = new URL(request.url());
     hosts.add(host);
     requests.push(pathname + search);
-  });
-  page.on("websocket", (socket) => hosts.add(new URL(socket.url()).host));
+  };
+  if (ENGINE !== "webkit") {
+    page.on("request", onRequest);
+    page.on("websocket", (socket) => hosts.add(new URL(socket.url()).host));
+  }
   await page.goto(url);
   return { page, said, hosts, requests, close: () => context.close() };
 }

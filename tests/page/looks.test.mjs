@@ -1,7 +1,7 @@
 // What the page looks like: light, dark, narrow, wide. Contrast is measured on the rendered page.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { keep, launch, live, open, serve } from "./harness.mjs";
+import { PHONE, keep, launch, live, open, serve } from "./harness.mjs";
 
 /** @type {Awaited<ReturnType<typeof serve>>} */
 let server;
@@ -27,7 +27,7 @@ const LOOKS = {
 };
 
 for (const [name, options] of Object.entries(LOOKS)) {
-  test(`${name}: readable, and nothing sticks out`, async () => {
+  test(`${name}: readable, and nothing sticks out`, name.startsWith("narrow") ? PHONE : {}, async () => {
     const { page, said, close } = await open(browser, server.url, options);
     try {
       await live(page);

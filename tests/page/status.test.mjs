@@ -1,7 +1,7 @@
 // The chip's other words: a server that wants a token, one that says no, one that answers nonsense; and a cluster behind a proxy.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { integrityAfter, keep, launch, live, open, says, serve } from "./harness.mjs";
+import { REQUESTS, integrityAfter, keep, launch, live, open, says, serve } from "./harness.mjs";
 
 /** @type {import("playwright-core").Browser} */
 let browser;
@@ -43,7 +43,7 @@ test("server says no: its own message is shown", async () => {
   }
 });
 
-test("--proxy: another server's pods, the integrity by its exact list, and no faults offered", async () => {
+test("--proxy: another server's pods, the integrity by its exact list, and no faults offered", REQUESTS, async () => {
   const cluster = await serve({ pods: 300, rate: 20 });
   const server = await serve({ proxy: cluster.url });
   const { page, said, hosts, close } = await open(browser, server.url);
@@ -63,7 +63,7 @@ test("--proxy: another server's pods, the integrity by its exact list, and no fa
   }
 });
 
-test("the integrity line says so when cache and server differ", async () => {
+test("the integrity line says so when cache and server differ", REQUESTS, async () => {
   const server = await serve({ pods: 200, rate: 20 });
   const { page, said, close } = await open(browser, server.url);
   try {

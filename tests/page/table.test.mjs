@@ -1,7 +1,7 @@
 // The table as a visitor uses it: rows arrive, are filtered, sorted, and walked by keyboard. The truth is the server's own list.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { byId, digits, keep, launch, live, open, rows, says, serve } from "./harness.mjs";
+import { REQUESTS, byId, digits, keep, launch, live, open, rows, says, serve } from "./harness.mjs";
 
 const PODS = 1_500;
 /** @type {Awaited<ReturnType<typeof serve>>} */
@@ -43,7 +43,7 @@ async function type(page, box, text) {
 const rowCount = (page, count) =>
   page.waitForFunction((rows) => document.querySelector('[role="grid"]')?.getAttribute("aria-rowcount") === String(rows + 1), count);
 
-test("rows appear page by page, with the progress beside them", async () => {
+test("rows appear page by page, with the progress beside them", REQUESTS, async () => {
   server.control.fault("slowPages", { pageMs: 1_500 });
   const { page, said, hosts, close } = await open(browser, server.url);
   try {

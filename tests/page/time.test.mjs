@@ -1,7 +1,7 @@
 // The instruments of time: the list as it was at a version that the window holds, and the last minute in numbers and lines.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { byId, digits, keep, launch, live, open, rows, says, serve } from "./harness.mjs";
+import { REQUESTS, byId, digits, keep, launch, live, open, rows, says, serve } from "./harness.mjs";
 
 /** @type {Awaited<ReturnType<typeof serve>>} */
 let server;
@@ -58,7 +58,7 @@ async function showsRows(page, due) {
   assert.deepEqual(await table(page, due.length), due);
 }
 
-test("the slider shows the list as it was, filtered and ordered, without the server", async () => {
+test("the slider shows the list as it was, filtered and ordered, without the server", REQUESTS, async () => {
   const { page, said, requests, close } = await open(browser, server.url);
   try {
     await live(page);

@@ -25,7 +25,8 @@ const MAX_LOAD_MS = 120_000;
 export function forbidden(): WatchCacheError | undefined {
   if (typeof WebAssembly !== "object") return unusable("this host has no WebAssembly");
   try {
-    new WebAssembly.Module(EMPTY);
+    // WebKit compiles it even so, and refuses the instance.
+    new WebAssembly.Instance(new WebAssembly.Module(EMPTY));
   } catch (error) {
     return unusable("the page's Content-Security-Policy forbids it: add 'wasm-unsafe-eval' to its script-src", error);
   }
