@@ -34,8 +34,8 @@ export function mistake(message: string): HttpError {
 }
 
 /** An answer as a server gives it, for what is decided here. */
-export function refusal(code: "conflict" | "invalid" | "not-found", message: string): HttpError {
-  const [number, reason] = ({ conflict: [409, "Conflict"], invalid: [422, "Invalid"], "not-found": [404, "NotFound"] } as const)[code];
+export function refusal(code: "conflict" | "not-found", message: string): HttpError {
+  const [number, reason] = ({ conflict: [409, "Conflict"], "not-found": [404, "NotFound"] } as const)[code];
   const status: Status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, code: number };
   return new HttpError(new WatchCacheError(code, message, { status }));
 }
