@@ -185,15 +185,30 @@ test("a click opens, another click another one; on a phone it covers the page, w
       await row.locator(".phase").first().click();
       await page.locator("dialog.drawer h2", { hasText: name }).waitFor();
     }
+    // The table is narrower beside the drawer: the longest phase still stands in its column.
+    const [name, namespace] = await Promise.all(
+      [".name", ".namespace"].map((part) => page.locator(`.body [aria-rowindex="5"] ${part}`).innerText()),
+    );
+    await api(`/api/v1/namespaces/${namespace}/pods/${name}/status`, { method: "PATCH", body: { status: { phase: "Succeeded" } } });
+    const phase = page.locator('.body [aria-rowindex="5"] .cell.phase', { hasText: "Succeeded" });
+    await phase.waitFor();
+    assert.ok(await phase.evaluate((cell) => cell.scrollWidth <= cell.clientWidth), "the phase is cut");
     await page.getByRole("button", { name: "Close the drawer" }).click();
     await page.waitForFunction(() => document.querySelector("dialog.drawer") === null);
   });
   await visit(
     async ({ page }) => {
-      await page.locator('.body [aria-rowindex="3"] .name').click();
+      const [{ metadata, spec }] = (await api("/api/v1/pods")).items;
+      const name = "a-name-that-is-longer-than-the-screen-of-a-phone-is-wide";
+      await api(`/api/v1/namespaces/${metadata.namespace}/pods`, { method: "POST", body: { metadata: { name }, spec } });
+      await page.locator(".body .name", { hasText: name }).click();
       await page.locator("dialog.drawer").waitFor();
       assert.ok(await page.evaluate(() => document.querySelector("dialog.drawer")?.matches(":modal")));
       assert.equal(await page.locator("dialog.drawer").evaluate((drawer) => drawer.getBoundingClientRect().width), 360);
+      const [title, close] = await page
+        .locator("dialog.drawer h2, dialog.drawer header button")
+        .evaluateAll((both) => both.map((part) => part.getBoundingClientRect()));
+      assert.ok(close.left >= title.right && close.top < title.bottom, "the button stands beside the title");
       await page.keyboard.press("Escape");
       await page.waitForFunction(() => document.querySelector("dialog.drawer") === null);
       assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("role")), "grid");
