@@ -1,6 +1,7 @@
 // The instruments of time: the list as it was at a version that the window holds, and the last minute in numbers and lines.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { except } from "../engines/launch.mjs";
 import { REQUESTS, byId, digits, keep, launch, live, open, rows, says, serve } from "./harness.mjs";
 
 /** @type {Awaited<ReturnType<typeof serve>>} */
@@ -58,7 +59,12 @@ async function showsRows(page, due) {
   assert.deepEqual(await table(page, due.length), due);
 }
 
-test("the slider shows the list as it was, filtered and ordered, without the server", REQUESTS, async () => {
+/** To mend, or to explain: 303 rows are counted where the server has 294 that match. */
+const UNFILTERED = except({
+  firefox: "a field selector that is filled in at a past version is not applied there, which is not mended yet",
+});
+
+test("the slider shows the list as it was, filtered and ordered, without the server", { ...REQUESTS, ...UNFILTERED }, async () => {
   const { page, said, requests, close } = await open(browser, server.url);
   try {
     await live(page);
