@@ -14,9 +14,6 @@ import { App } from "./page/streamed.js";
 /** Both wait for a watch over fetch to be live, and nothing happens on it. */
 const QUIET_FETCH = except({ firefox: "its fetch answers with the first bytes of a body, so a watch without events is not live" });
 
-/** To mend: with the turns of WebKit, useObject throws to the boundary that the cache was closed, instead of telling it. */
-const CLOSED = except({ webkit: "a cache that is closed while useObject opens reaches the error boundary there, which is not mended yet" });
-
 let folder;
 let server;
 let browser;
@@ -321,7 +318,7 @@ test("a provider with another cache shows none of the rows of the one before", a
   assert.deepEqual(await run("otherCache"), ["3", "…", "3"]);
 });
 
-test("a cache or view that is closed at any time, also in callbacks and effects, is told and breaks nothing", CLOSED, async () => {
+test("a cache or view that is closed at any time, also in callbacks and effects, is told and breaks nothing", async () => {
   assert.deepEqual(await run("closedMidway"), ["loading 0:  (closed)loading none none (closed)", "closed", "closed", "3"]);
 });
 
