@@ -1,13 +1,14 @@
 //! A resource as its users hold it, and the parts that it is made of.
 //!
 //! Start with [`Resource`]. `lifecycle` opens and closes the stream, `driver` applies it to the cacher, `flusher` tells of it. `building`, `packing`,
-//! `checker` and `resyncs` work in the background. `watches`, `reads` and `writes` answer users. What they
-//! share is their `access` to the state: they wait for it (`waits`), or ask past it (`upstream`, `requests`).
+//! `checker` and `resyncs` work in the background. `watches`, `reads`, `writes` and `deletions` answer
+//! users. What they share is their `access` to the state: they wait for it (`waits`), or ask past it (`upstream`, `requests`).
 
 mod access;
 mod building;
 mod checker;
 mod content;
+mod deletions;
 mod driver;
 mod flusher;
 mod index_function;
@@ -26,5 +27,6 @@ mod watches;
 mod writes;
 
 pub use checker::{Item, MIN_CHECK_INTERVAL_MS, Mismatch, Outcome};
+pub use deletions::Deleting;
 pub use resource::Resource;
-pub use writes::{Deleting, Failure, Written};
+pub use writes::{Failure, Written};

@@ -5,19 +5,14 @@
 
 use std::rc::Rc;
 
-use futures::{StreamExt, future, stream};
-use rustc_hash::FxHashMap;
-
 use super::access::Access;
 use super::requests::{MAX_REQUEST_MS, Requests, whole};
-use super::waits::Ending;
 use crate::json::path::Path;
 use crate::json::scan::scan_object;
-use crate::key::{Key, key as checked_key, split};
+use crate::key::{key as checked_key, split};
 use crate::object::Object;
-use crate::source::page;
-use crate::source::{DeleteOptions, ListRequest, Narrow, ObjectName, Pager, Patch, PatchType, WriteParameters, WriteRequest};
-use crate::status::{Error, ErrorCode, Status};
+use crate::source::{ObjectName, Patch, PatchType, WriteParameters, WriteRequest};
+use crate::status::{Error, ErrorCode};
 use crate::time::Millis;
 use crate::version::Version;
 
@@ -25,8 +20,6 @@ use crate::version::Version;
 const MIN_CONFLICT_WAIT_MS: Millis = 10;
 /// The longest of these waits.
 const MAX_CONFLICT_WAIT_MS: Millis = 250;
-/// How long a deletion that left no version waits for the stream: what it deleted was not held, and most likely never will be.
-const MAX_UNSEEN_WAIT_MS: Millis = 250;
 
 /// The one path that may be missing from an update. Servers then keep what they have, so no client loses what it does not know.
 const KEPT_BY_SERVERS: &str = "metadata.managedFields";
@@ -79,15 +72,6 @@ impl Written {
     }
 }
 
-/// Which objects are deleted together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Deleting {
-    /// The one namespace, and the selectors. The upstream heeds them all.
-    pub narrow: Narrow,
-    /// How each is deleted.
-    pub options: DeleteOptions,
-}
-
 /// What became of one try of an update.
 enum Tried<T> {
     /// The upstream took it, with this answer.
@@ -99,8 +83,8 @@ enum Tried<T> {
 
 /// Writes through to the upstream, and waits for the stream to bring it.
 pub(super) struct Writes {
-    access: Rc<Access>,
-    requests: Requests,
+    pub(super) access: Rc<Access>,
+    pub(super) requests: Requests,
 }
 
 impl Writes {
@@ -218,79 +202,6 @@ impl Writes {
         Ok(found.text().to_vec())
     }
 
-    /// See `Resource::delete_collection`.
-    pub(super) async fn delete_collection(&self, deleting: Deleting) -> Result<(), Error> {
-        let dry_run = deleting.options.dry_run;
-        let request = WriteRequest::DeleteCollection { narrow: deleting.narrow.clone(), options: deleting.options };
-        let answer = self.requests.write(request).await?;
-        if dry_run {
-            return Ok(());
-        }
-        // A source may answer with a Status or with nothing: then the stream is not waited for. Nor is it where nobody says what is left.
-        if let Some(deleted) = self.listed(answer).await
-            && let Ok(left) = self.left(deleting.narrow).await
-        {
-            let ends: Vec<Ending> = deleted.into_iter().map(|object| Ending::of(object, &left)).collect();
-            self.access.waits.until_ended(&ends).await;
-        }
-        Ok(())
-    }
-
-    /// The objects of a list that answers a deletion of many: as they were.
-    async fn listed(&self, answer: Vec<u8>) -> Option<Vec<Rc<Object>>> {
-        let (mut objects, mut sound) = (Vec::new(), true);
-        let body = stream::once(future::ready(Ok(answer))).boxed_local();
-        let fields = self.access.cacher.borrow().fields().clone();
-        let each = &mut |item| match Object::new(item) {
-            Ok(object) => objects.push(object),
-            Err(_) => sound = false,
-        };
-        let read = page::read(body, &fields, &*self.access.runtime, each).await;
-        (read.is_ok() && sound).then_some(objects)
-    }
-
-    /// What is left of a part upstream. What ends gracefully, or waits for finalizers, is, at the version at which it was marked.
-    async fn left(&self, narrow: Narrow) -> Result<FxHashMap<Key, Rc<Object>>, Error> {
-        let mut left = FxHashMap::default();
-        let mut pager = Pager::new(ListRequest { narrow: Some(narrow), ..ListRequest::default() });
-        while let Some(request) = pager.request() {
-            let head = self.access.upstream.page(request, &mut |object| drop(left.insert(object.key().clone(), object))).await?;
-            pager.follow(&head)?;
-        }
-        Ok(left)
-    }
-
-    /// See `Resource::delete`.
-    pub(super) async fn delete(&self, key: &str, options: DeleteOptions) -> Result<(), Error> {
-        let object = named(key)?;
-        let held = self.access.cacher.borrow().store().get(key).cloned();
-        let dry_run = options.dry_run;
-        let answer = self.requests.write(WriteRequest::Delete { object, options }).await?;
-        if dry_run {
-            return Ok(());
-        }
-        let deleted = match Status::parse(&answer) {
-            Some(status) => status.details.and_then(|details| details.uid),
-            None => match self.as_kept(&answer) {
-                Ok(last) => {
-                    self.access.waits.until_streamed(last.version()).await;
-                    return Ok(());
-                }
-                Err(_) => None, // sources may answer with nothing
-            },
-        };
-        // No version to wait for: what is held has to go. If that is another object, or none, the upstream's version says how far to wait.
-        match held.as_ref().and_then(|held| held.uid()) {
-            Some(uid) if deleted.as_deref().is_none_or(|deleted| deleted == uid) => self.access.waits.until_gone(key, uid).await,
-            _ => {
-                if let Ok(current) = self.access.upstream.current_version().await {
-                    let _late = self.access.waits.until_fresh(&current, MAX_UNSEEN_WAIT_MS).await;
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// The object held, unless something that would be lost upstream was stripped from it.
     fn first_guess(&self, key: &str) -> Option<Rc<Object>> {
         let cacher = self.access.cacher.borrow();
@@ -373,7 +284,7 @@ impl Writes {
     }
 
     /// Reads an object as it would be kept.
-    fn as_kept(&self, document: &[u8]) -> Result<Rc<Object>, Error> {
+    pub(super) fn as_kept(&self, document: &[u8]) -> Result<Rc<Object>, Error> {
         let fields = self.access.cacher.borrow().fields().clone();
         let scanned = scan_object(document, &fields.borrow()).map_err(|error| Error::decode(error.to_string()))?;
         Object::new(scanned)
@@ -411,7 +322,7 @@ fn check_patch(patch: &Patch, parameters: &WriteParameters) -> Result<(), Error>
 }
 
 /// The object that a key names.
-fn named(key: &str) -> Result<ObjectName, Error> {
+pub(super) fn named(key: &str) -> Result<ObjectName, Error> {
     let (namespace, name) = split(key);
     checked_key(namespace, name).map_err(|error| invalid(error.message))?;
     Ok(ObjectName { namespace: namespace.into(), name: name.into() })
