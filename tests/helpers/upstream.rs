@@ -121,6 +121,8 @@ pub struct Upstream {
     pub tells_progress: Cell<bool>,
     /// Whether its objects are all of one kind, as those of a Kubernetes API.
     pub names_kinds: Cell<bool>,
+    /// The one namespace that its collection is of.
+    pub namespace: RefCell<Option<String>>,
     /// When it was asked for its version, and for progress.
     pub asked: RefCell<(Vec<Millis>, Vec<Millis>)>,
 }
@@ -154,6 +156,7 @@ impl Upstream {
             writes: Writes::default(),
             tells_progress: Cell::new(false),
             names_kinds: Cell::new(false),
+            namespace: RefCell::default(),
             asked: RefCell::default(),
         })
     }
@@ -516,7 +519,7 @@ impl Source for Shared {
     }
 
     fn collection(&self) -> Option<Collection> {
-        Some(Collection::default())
+        Some(Collection { namespace: self.0.namespace.borrow().clone() })
     }
 
     fn names_kinds(&self) -> bool {

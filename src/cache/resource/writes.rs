@@ -110,7 +110,10 @@ impl Writes {
         let namespace = head.namespace.as_deref().unwrap_or("").to_owned();
         // A name that is missing may be made up by the upstream.
         checked_key(&namespace, head.name.as_deref().unwrap_or("x")).map_err(|error| invalid(error.message))?;
-        let asked = of.clone().map(|name| ObjectName { namespace: namespace.clone(), name });
+        // In a resource of one namespace the object need not say which.
+        let own = || self.access.upstream.collection().and_then(|collection| collection.namespace).unwrap_or_default();
+        let within = if namespace.is_empty() { own() } else { namespace.clone() };
+        let asked = of.clone().map(|name| ObjectName { namespace: within, name });
         let request = WriteRequest::Create { namespace, of, document, parameters: parameters.clone() };
         let answer = self.requests.write(request).await?;
         self.answered(answer, asked.as_ref(), &parameters).await
@@ -303,14 +306,14 @@ fn is_of_object(parameters: &WriteParameters) -> bool {
 /// Refuses what no server would take, with the remedy.
 fn check_patch(patch: &Patch, parameters: &WriteParameters) -> Result<(), Error> {
     let apply = patch.kind == PatchType::Apply;
-    let operations = patch.document.first() == Some(&b'[');
-    if operations != (patch.kind == PatchType::Json) {
-        let message = if operations {
-            "operations are a patch of type \"json\": a patch of another type is an object"
-        } else {
-            "a patch of type \"json\" is an array of operations, such as [{ op: \"replace\", path: \"/spec/replicas\", value: 3 }]"
-        };
-        return Err(invalid(message));
+    match (patch.document.first(), patch.kind == PatchType::Json) {
+        (Some(b'['), true) | (Some(b'{'), false) => {}
+        (_, true) => {
+            let example = r#"[{ op: "replace", path: "/spec/replicas", value: 3 }]"#;
+            return Err(invalid(format!("a patch of type \"json\" is an array of operations, such as {example}")));
+        }
+        (Some(b'['), false) => return Err(invalid("operations are a patch of type \"json\": a patch of another type is an object")),
+        (_, false) => return Err(invalid("a patch is an object, and of type \"json\" an array of operations")),
     }
     if apply && parameters.field_manager.as_deref().unwrap_or("").is_empty() {
         return Err(invalid("a patch of type \"apply\" needs a fieldManager: who applies, and owns the fields from then on"));

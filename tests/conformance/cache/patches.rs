@@ -73,6 +73,8 @@ fn a_patch_that_no_server_would_take_is_not_sent() {
     let operations = r#"operations are a patch of type "json""#;
     let manager = r#"a patch of type "apply" needs a fieldManager"#;
     assert_eq!(told, [array, operations, operations, manager, manager]);
+    let error = patch_as(&rig, PatchType::Merge, &json!("text"), plain()).unwrap_err();
+    assert_eq!(error.message, r#"a patch is an object, and of type "json" an array of operations"#);
     let forced = Patch { kind: PatchType::Merge, document: b"{}".to_vec(), force: true };
     let error = rig.wait(rig.resource.clone().patch("ns/a".into(), forced, plain())).unwrap_err();
     assert_eq!(error.message, r#"force is for patches of type "apply": no other type knows who owns a field"#);

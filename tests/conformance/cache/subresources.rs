@@ -107,6 +107,18 @@ fn an_eviction_is_over_when_the_pod_shows_it() {
 }
 
 #[test]
+fn an_eviction_in_a_resource_of_one_namespace_need_not_name_it() {
+    let rig = rig();
+    rig.upstream.namespace.replace(Some("ns".into()));
+    rig.upstream.freeze_streams();
+    let began = rig.time.elapsed();
+    let eviction = json!({"kind": "Eviction", "metadata": {"name": "a"}}).to_string().into_bytes();
+    rig.wait(rig.resource.clone().create(eviction, of("eviction"))).unwrap();
+    assert_eq!(asked(&rig), ["POST a/eviction", "GET ns/a"]);
+    assert_eq!(rig.time.elapsed() - began, 3000, "its end was waited for");
+}
+
+#[test]
 fn what_is_made_in_an_object_names_it() {
     let rig = rig();
     let nameless = json!({"metadata": {"namespace": "ns", "generateName": "x-"}}).to_string().into_bytes();

@@ -129,6 +129,9 @@ impl Upstream {
     /// Does a write, and gives its answer.
     pub fn answer_write(&self, request: &WriteRequest) -> Result<Vec<u8>, Error> {
         match request {
+            WriteRequest::Create { namespace, of: Some(name), .. } if namespace.is_empty() => {
+                self.evict(&ObjectName { namespace: self.namespace.borrow().clone().unwrap(), name: name.clone() })
+            }
             WriteRequest::Create { namespace, of: Some(name), .. } => {
                 self.evict(&ObjectName { namespace: namespace.clone(), name: name.clone() })
             }
