@@ -10,6 +10,12 @@ import { root } from "./lib/project.mjs";
 import { run } from "./lib/run.mjs";
 import { setup } from "./setup.mjs";
 
+// npm ends without a word to what it runs, where a script ends it. Then nobody would be left who could end this.
+if (process.env.npm_lifecycle_event === "start") {
+  const npm = process.ppid;
+  setInterval(() => process.ppid !== npm && process.kill(process.pid, "SIGTERM"), 500).unref();
+}
+
 await main(async () => {
   await setup({ browser: false });
   await build();

@@ -56,6 +56,7 @@ test("the tarball holds the built package and nothing else", () => {
     "docs/moving-over/openshift.md",
     "docs/moving-over/rancher.md",
     "docs/react.md",
+    "docs/sources.md",
     "docs/tanstack-db.md",
     "docs/testing.md",
     "docs/types.md",

@@ -6,8 +6,10 @@ import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { root } from "../../scripts/lib/project.mjs";
 
-async function start(t, ...args) {
-  const child = spawn(process.execPath, [join(root, "scripts/start.mjs"), ...args], { stdio: ["ignore", "pipe", "inherit"] });
+const start = (t, ...args) => listening(t, spawn(process.execPath, [join(root, "scripts/start.mjs"), ...args], { stdio: STDIO }));
+const STDIO = ["ignore", "pipe", "inherit"];
+
+async function listening(t, child) {
   const ended = new Promise((resolve) => child.on("exit", (code) => resolve(code)));
   t.after(() => child.kill("SIGKILL"));
   for await (const line of createInterface({ input: child.stdout })) {
@@ -34,6 +36,15 @@ test("page and API have one origin, and a signal ends both", async (t) => {
   child.kill("SIGINT");
   assert.equal(await ended, 130);
   assert.ok(await refused(url), "nobody listens there any more");
+});
+
+test("who ends npm ends the server, too", async (t) => {
+  const args = ["start", "--", "--port", "0", "--pods", "5", "--rate", "0"];
+  const { child, url } = await listening(t, spawn("npm", args, { cwd: root, stdio: STDIO }));
+  child.kill("SIGTERM");
+  for (const end = Date.now() + 10_000; !(await refused(url)); await new Promise((resolve) => setTimeout(resolve, 100))) {
+    assert.ok(Date.now() < end, "the server is left behind");
+  }
 });
 
 test("--proxy shows another server's objects", async (t) => {

@@ -30,8 +30,9 @@ impl Writes {
     /// See `Resource::delete_collection`.
     pub(super) async fn delete_collection(&self, deleting: Deleting) -> Result<(), Error> {
         let dry_run = deleting.options.dry_run;
+        let everywhere = deleting.narrow.namespace.as_deref().is_none_or(str::is_empty);
         let request = WriteRequest::DeleteCollection { narrow: deleting.narrow.clone(), options: deleting.options };
-        let answer = self.requests.write(request).await?;
+        let answer = self.requests.write(request).await.map_err(|error| with_remedy(error, everywhere))?;
         if dry_run {
             return Ok(());
         }
@@ -99,4 +100,12 @@ impl Writes {
         }
         Ok(())
     }
+}
+
+/// A server that does not allow to delete everywhere at once says no more than that.
+fn with_remedy(mut error: Error, everywhere: bool) -> Error {
+    if everywhere && error.status.as_ref().is_some_and(|status| status.code == 405) {
+        error.message.push_str("; servers delete the objects of one namespace at a time: name it, as in { namespace: \"default\" }");
+    }
+    error
 }

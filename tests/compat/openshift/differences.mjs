@@ -70,7 +70,7 @@ export const DIFFERENCES = {
   },
   written: {
     there: "hooks show a write when they next look at their socket, up to half a second later",
-    here: "hooks show it by the time that the call is over",
+    here: "hooks have it by the time that the call is over, and render it with the next frame",
     why: "no list that lacks what was just made",
   },
   refused: {

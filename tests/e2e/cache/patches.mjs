@@ -179,7 +179,11 @@ export function patchScenarios(getTarget) {
             ["b"],
           );
           const everywhere = cache.resource("pods");
-          await assert.rejects(everywhere.deleteCollection({ labelSelector: "app=db" }), refused("invalid", 405));
+          await assert.rejects(everywhere.deleteCollection({ labelSelector: "app=db" }), (error) => {
+            refused("invalid", 405)(error);
+            assert.match(error.message, /one namespace at a time: name it/);
+            return true;
+          });
           await everywhere.deleteCollection({ namespace: place.namespace, labelSelector: "app=db", gracePeriodSeconds: 0 });
           assert.equal(everywhere.peek(`${place.namespace}/b`), undefined);
           await assertIntegrity(pods, place.api, place.pods);
