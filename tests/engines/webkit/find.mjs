@@ -1,9 +1,9 @@
 // Runs in the page: which elements a locator means. It knows those of Playwright's rules that the tests use.
 
 /**
- * A step of a locator: by CSS, by the text within, by role and name, or the first of what is there.
+ * A step of a locator: by CSS, by the text within, by role and name, or the first or last of what is there.
  * @typedef {{ css: string } | { text: string, exact: boolean } | { role: string, name: Pattern, exact: boolean } | { hasText: Pattern }
- *   | { has: Step[] } | { first: true }} Step
+ *   | { has: Step[] } | { first: true } | { last: true }} Step
  * @typedef {{ text: string } | { source: string, flags: string }} Pattern
  */
 
@@ -21,7 +21,8 @@ export function find(steps) {
   /** All of a selector; a selector that begins with a custom element reaches into its shadow. */
   const select = (roots, css) => {
     const [, host, inside] = /^([a-z]+-[a-z-]+) (.+)$/.exec(css) ?? [];
-    return roots.flatMap((root) => {
+    return roots.flatMap((element) => {
+      const root = element.shadowRoot ?? element;
       const shadows = host ? [...root.querySelectorAll(host)].flatMap((element) => element.shadowRoot ?? []) : [];
       return shadows.length > 0 ? shadows.flatMap((shadow) => [...shadow.querySelectorAll(inside)]) : [...root.querySelectorAll(css)];
     });
@@ -31,6 +32,7 @@ export function find(steps) {
     let found = roots;
     for (const step of all) {
       if (step.first) found = found.slice(0, 1);
+      else if (step.last) found = found.slice(-1);
       else if (step.hasText) found = found.filter((element) => matches(normal(element.textContent), step.hasText, false));
       else if (step.has) found = found.filter((element) => apply([element], step.has).length > 0);
       else if (step.role) {

@@ -45,6 +45,10 @@ export class Locator {
     return this.#with({ first: true });
   }
 
+  last() {
+    return this.#with({ last: true });
+  }
+
   evaluateAll(script, argument) {
     const code = `const [steps, given] = arguments[0]; const work = async () => (${script})((${find})(steps), given);`;
     return this.#page.call(code, [this.#steps, argument]);
@@ -81,6 +85,10 @@ export class Locator {
 
   allInnerTexts() {
     return this.evaluateAll((all) => all.map((element) => element.innerText));
+  }
+
+  isDisabled() {
+    return this.#one((element) => element.disabled);
   }
 
   async getAttribute(name) {

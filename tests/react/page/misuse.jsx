@@ -141,6 +141,8 @@ export async function closedUnderneath() {
   render(<All />);
   await settled();
   const after = text();
+  // A watch tells its end a few tasks later.
+  await until(() => state.error !== undefined);
   const watched = state.error?.code;
   await cache.close();
   await settled();
