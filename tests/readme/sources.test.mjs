@@ -1,5 +1,5 @@
-// The source of docs/sources.md, as it stands there, over a REST service with Server-Sent Events: by the conformance kit, and under a cache while streams
-// break and the past is forgotten.
+// The source of docs/sources.md, as it stands there, over a REST service with Server-Sent Events. The conformance kit asks it, and a cache lives on it
+// while streams break and the past is forgotten.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
