@@ -28,6 +28,8 @@ export function forbidden(): WatchCacheError | undefined {
     // WebKit compiles it even so, and refuses the instance.
     new WebAssembly.Instance(new WebAssembly.Module(EMPTY));
   } catch (error) {
+    // A host that instantiates nothing while it is waited for: loading has its own time.
+    if (error instanceof RangeError) return undefined;
     return unusable("the page's Content-Security-Policy forbids it: add 'wasm-unsafe-eval' to its script-src", error);
   }
   return undefined;

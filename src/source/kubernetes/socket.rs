@@ -3,12 +3,15 @@
 use std::cell::Cell;
 
 use futures::StreamExt;
+use futures::future::{Either, select};
 
 use crate::base64url;
 use crate::json::{FieldSet, Frame, scan_frame};
+use crate::runtime::Timer;
 use crate::source::request::WatchRequest;
 use crate::source::source::FrameStream;
 use crate::status::{Error, ErrorCode, Status};
+use crate::time::Millis;
 
 const BEARER: &str = "base64url.bearer.authorization.k8s.io.";
 // The apiserver wants one more subprotocol beside the token, and accepts exactly one. The name changes nothing for watches.
@@ -41,10 +44,20 @@ pub fn probe(request: &WatchRequest) -> WatchRequest {
     WatchRequest { timeout_seconds: 1, ..request.clone() }
 }
 
+/// How long a probe is listened to. An error that ends a watch upon its handshake is there with the answer, and a quiet watch says nothing.
+const FIRST_WORD_MS: Millis = 250;
+
 /// What the answer to a [`probe`] begins with: the error, where the server ends the watch with one.
 ///
 /// Firefox may tell no more of such a watch than that its socket was closed. Where the end follows upon the handshake, it drops both.
-pub async fn first_word(mut answer: FrameStream) -> Result<(), Error> {
+pub async fn first_word(answer: FrameStream, timer: &dyn Timer) -> Result<(), Error> {
+    match select(Box::pin(word(answer)), timer.sleep(FIRST_WORD_MS)).await {
+        Either::Left((said, _)) => said,
+        Either::Right(_) => Ok(()),
+    }
+}
+
+async fn word(mut answer: FrameStream) -> Result<(), Error> {
     while let Some(frame) = answer.next().await {
         let frame = frame?;
         // A sign of life, while the first frame is on its way.
@@ -115,6 +128,8 @@ impl Unread {
 mod tests {
     use futures::{FutureExt, stream};
 
+    use crate::runtime::virtual_time::VirtualTime;
+
     use super::*;
 
     #[test]
@@ -162,7 +177,7 @@ mod tests {
     fn wir_18_an_error_that_no_socket_could_tell_is_heard_in_the_probe() {
         let answer = |frames: &[&str]| {
             let frames: Vec<_> = frames.iter().map(|text| Ok(text.as_bytes().to_vec())).collect();
-            first_word(stream::iter(frames).boxed_local()).now_or_never().expect("nothing to wait for")
+            first_word(stream::iter(frames).boxed_local(), &*VirtualTime::new(1)).now_or_never().expect("nothing to wait for")
         };
         let gone = format!(r#"{{"type":"ERROR","object":{}}}"#, Status::too_old("1", "2").to_json());
         assert_eq!(answer(&["", &gone]).unwrap_err().code, ErrorCode::Expired, "a part of it is no word yet");
@@ -171,7 +186,12 @@ mod tests {
             assert_eq!(answer(fine), Ok(()), "{fine:?}");
         }
         let lost = stream::iter([Err(Error::network("gone"))]).boxed_local();
-        assert_eq!(first_word(lost).now_or_never(), Some(Err(Error::network("gone"))));
+        let time = VirtualTime::new(1);
+        assert_eq!(first_word(lost, &*time).now_or_never(), Some(Err(Error::network("gone"))));
+        // A quiet watch is not listened to for the whole second of the probe: who waits for the refusal hears it sooner.
+        let quiet = first_word(stream::pending().boxed_local(), &*time);
+        assert_eq!(time.run_until(quiet), Ok(()));
+        assert_eq!(time.elapsed(), FIRST_WORD_MS);
     }
 
     #[test]

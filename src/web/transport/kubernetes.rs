@@ -20,6 +20,7 @@ use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream
 use crate::status::Error;
 use crate::web::bag::Bag;
 use crate::web::error::to_js;
+use crate::web::runtime::WebRuntime;
 use crate::web::values::property;
 
 /// A resource of a Kubernetes API.
@@ -125,7 +126,7 @@ impl Source for KubernetesSource {
                 Err(Refused::Silent) => {
                     let url = source.watch_url(&probe(&request), &credentials);
                     let answer = match source.get_body(&url, &credentials).await {
-                        Ok(body) => first_word(frames(body.chunks())).await,
+                        Ok(body) => first_word(frames(body.chunks()), &WebRuntime::new()).await,
                         Err(error) => Err(error),
                     };
                     Err(not_opened(answer))
