@@ -71,6 +71,9 @@ test("what is no patch of its type is refused before anything is sent", async ()
     [Promise.resolve({}), { type: "merge" }, /, not a promise/],
     [loop, { type: "merge" }, /^the object has no JSON: /],
     [{}, { type: "merge", subresource: "" }, /^subresource is the name of a subresource, not empty text/],
+    // Addresses are made of it: these would be those of the collection, and of what is above it.
+    [{}, { type: "merge", subresource: "." }, /^subresource is the name of a subresource/],
+    [{}, { type: "merge", subresource: ".." }, /^subresource is the name of a subresource/],
   ]) {
     await assert.rejects(resource.patch("ns/a", patch, options), { name: "WatchCacheError", code: "invalid", message });
   }
@@ -87,6 +90,8 @@ test("what a patch does not fit is refused by the upstream, and nothing is chang
     [[{ op: "add", path: "nothing", value: 1 }], /that is no JSON pointer$/],
     [[{ op: "add", path: "/status" }], /it has no value$/],
     [[{ op: "jump", path: "/status" }], /there is no such operation$/],
+    [[null], /an operation lacks its path$/],
+    [[{ op: "remove" }], /an operation lacks its path$/],
     [[{ op: "move", from: "/status", path: "/status/inside" }], /it is inside of what is moved$/],
   ]) {
     await assert.rejects(resource.patch("ns/a", patch, { type: "json" }), (error) => {
@@ -168,6 +173,12 @@ test("a subresource is asked for by its name, and status is written apart from t
   });
 });
 
+test("an answer that is no JSON says that the request was taken", async () => {
+  const { resource } = await open(undefined, undefined, { patch: async () => ({ body: "done" }) });
+  const patch = resource.patch("ns/a", {}, { type: "merge", dryRun: true });
+  await assert.rejects(patch, { code: "decode", message: /^the request was taken, but its answer cannot be read: / });
+});
+
 test("a subresource of another kind is what the source answers", async () => {
   const scale = { kind: "Scale", metadata: { namespace: "ns", name: "a", resourceVersion: "101" }, spec: { replicas: 1 } };
   const get = async () => ({ body: JSON.stringify(scale) });
@@ -185,6 +196,11 @@ test("all of a namespace are deleted together, and a source that cannot select s
   await resource.deleteCollection({ namespace: "ns", propagationPolicy: "Orphan" });
   assert.deepEqual([resource.size, resource.peek("other/c") !== undefined], [1, true]);
   assert.equal(JSON.parse(upstream.asked("deleteCollection").at(-1).body).propagationPolicy, "Orphan");
+  for (const slip of ["", " "])
+    await assert.rejects(resource.deleteCollection({ labelSelector: slip }), {
+      code: "invalid",
+      message: /^labelSelector is empty: leave it out/,
+    });
   await resource.deleteCollection();
   assert.equal(resource.size, 0);
 });

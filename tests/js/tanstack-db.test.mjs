@@ -127,6 +127,7 @@ for (const [name, core] of cores)
       refused({ resource: "pods" }, /a collection is of a resource: give/);
       refused({ resource, syncmode: "eager" }, /syncmode is no option of a collection: did you mean syncMode/);
       refused({ resource, view: { window: { offset: 0, limit: 1 } } }, /view.window is no option of a collection/);
+      refused({ resource, view: "x" }, /^view is an object, not text/);
       refused({ resource, view: { labelSelector: "app in (" } }, /expected/);
       refused({ resource, view: { labelSelectr: "app" } }, /did you mean labelSelector/);
     });

@@ -105,9 +105,8 @@ function set(holder, pointer, value, insert) {
   }
   const parent = locate(holder, pointer.slice(0, pointer.lastIndexOf("/")), insert ? "add" : "replace");
   if (Array.isArray(parent)) {
-    const index = last === "-" ? parent.length : Number(last);
-    if (!Number.isInteger(index) || index < 0 || index > parent.length)
-      throw new PatchError(`add operation does not apply: doc is missing path: ${pointer}: missing value`);
+    const index = last === "-" ? parent.length : /^(0|[1-9][0-9]*)$/.test(last) ? Number(last) : NaN;
+    if (!(index <= parent.length)) throw new PatchError(`add operation does not apply: doc is missing path: ${pointer}: missing value`);
     parent.splice(index, insert ? 0 : 1, value);
   } else if (isObject(parent)) {
     define(parent, last, value);

@@ -44,7 +44,10 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 
 function jsonPatch(document: unknown, patch: readonly Patch[]): unknown {
   const holder = { document };
-  for (const operation of patch) apply(holder, operation);
+  for (const operation of patch) {
+    if (!isObject(operation) || typeof operation.path !== "string") throw patchFailed("an operation lacks its path");
+    apply(holder, operation);
+  }
   return holder.document;
 }
 

@@ -27,7 +27,7 @@ function write(value: unknown, byIdentity: boolean, depth: number): string | und
   if (typeof value === "function") return byIdentity ? `ƒ${numberOf(value)}` : "ƒ";
   if (typeof value !== "object" || value === null) return typeof value === "string" ? JSON.stringify(value) : String(value);
   if (depth === MAX_DEPTH) return "…";
-  if (Array.isArray(value)) return `[${value.map((item) => write(item, byIdentity, depth + 1)).join()}]`;
+  if (Array.isArray(value)) return `[${value.map((item) => write(item, byIdentity, depth + 1) ?? "undefined").join()}]`;
   if (!isPlain(value)) return `#${numberOf(value)}`;
   const members = Object.keys(value).sort();
   const written = members.flatMap((name) => {

@@ -76,7 +76,12 @@ export function toPatch(patch: unknown, resource: string): string {
 
 /** What answers a write or a read: an object's id, or JSON of another kind. */
 export function answered(answer: { value: number | string; objects: ObjectTable }): unknown {
-  return typeof answer.value === "number" ? answer.objects.take(answer.value) : answer.objects.parse(answer.value);
+  if (typeof answer.value === "number") return answer.objects.take(answer.value);
+  try {
+    return answer.objects.parse(answer.value);
+  } catch (cause) {
+    throw new WatchCacheError("decode", `the request was taken, but its answer cannot be read: ${toError(cause).message}`, { cause });
+  }
 }
 
 /** An answer that came too late for who asked. What was given up has none. */

@@ -13,7 +13,8 @@ import type {
 } from "./types.js";
 
 export const SIGNAL: Bag<SignalOptions> = { signal };
-const subresource = is("the name of a subresource", (value) => typeof value === "string" && value !== "");
+// One segment of a path: a dot alone, or two, would name another address.
+const subresource = is("the name of a subresource", (value) => typeof value === "string" && !/^\.{0,2}$/.test(value));
 /** What every read of objects says. */
 export const READING: Bag<GetOptions> = { resourceVersion: text, signal };
 export const GET: Bag<GetOptions & Partial<Subresource>> = { ...READING, subresource };
@@ -55,5 +56,6 @@ export const DELETE_COLLECTION: Bag<DeleteCollectionOptions> = { ...scope, ...DE
  */
 export function checkPart(given: DeleteCollectionOptions = {}): void {
   for (const name of Object.keys(scope) as (keyof typeof scope)[])
-    if (name in given && given[name] === undefined) throw invalid(`${name} is undefined: leave it out to delete whatever it would narrow`);
+    if (name in given && !given[name]?.trim())
+      throw invalid(`${name} is ${given[name] === undefined ? "undefined" : "empty"}: leave it out to delete whatever it would narrow`);
 }

@@ -1,5 +1,5 @@
 import type { CollectionConfig, LoadSubsetOptions, SyncConfig } from "@tanstack/db";
-import { callback, flag, invalid, is, text, word } from "../options/kinds.js";
+import { callback, flag, invalid, is, object, text, word } from "../options/kinds.js";
 import { type Bag, read } from "../options/read.js";
 import type { WatchCacheError } from "../error/errors.js";
 import type { ObjectLike } from "../object/metadata.js";
@@ -106,7 +106,7 @@ export function watchCacheCollectionOptions(options: any): any {
   const given = read<Common & { resource: unknown; view: unknown }>(OPTIONS, "a collection", options, undefined, "resource");
   const { syncMode = "eager", resource: _, view: __, ...common } = given;
   const resource = given.resource as Resource<any, any, any>;
-  const spec = (given.view ?? {}) as ViewSpec<any, any>;
+  const spec = object(given.view ?? {}, "view") as ViewSpec<any, any>;
   for (const name of ["window", "orderBy", "groupBy"]) {
     if (name in spec) throw invalid(`view.${name} is no option of a collection: its queries have orderBy, limit and groupBy`);
   }

@@ -179,6 +179,7 @@ export function callTests() {
       ["k8sGet", { path: "proxy/metrics" }, /no such part of an object, and path is "proxy\/metrics"/],
       ["k8sList", { path: "scale" }, /no such part of an object, and path is "scale"/],
       ["k8sDelete", { resource, path: "status" }, /no such part of an object, and path is "status"/],
+      ["k8sDelete", { resource, json: { dryRun: "All" } }, /json.dryRun is true or \["All"\], not "All"/],
       ["k8sGet", { queryParams: { pretty: "true" } }, /takes no pretty in queryParams/],
       ["k8sCreate", { data: resource, queryParams: { force: "true" } }, /takes no force in queryParams/],
       ["k8sCreate", { data: resource, queryParams: { dryRun: "Some" } }, /dryRun in queryParams is "All", not "Some"/],

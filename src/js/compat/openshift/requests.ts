@@ -164,13 +164,22 @@ export function k8sDelete<R extends K8sResourceCommon>(
       kind: _,
       apiVersion: __,
       dryRun,
+      signal: given,
       ...json
     }: { [name: string]: unknown } = options.json ?? (model.propagationPolicy ? { propagationPolicy: model.propagationPolicy } : {});
-    const { signal } = write;
-    const isDry = write.dryRun || (Array.isArray(dryRun) && dryRun.includes("All"));
+    const signal = write.signal ?? (given as AbortSignalLike | undefined);
+    const isDry = write.dryRun || isDryRun(dryRun);
     await among(cache, model, ns, name).delete(keyOf(model, name, ns), { ...(json as DeleteOptions), dryRun: isDry || undefined, signal });
     return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details: { name: name!, kind: model.plural } };
   });
+}
+
+/** As DeleteOptions of a server have it, or as ours do. What means neither would delete. */
+function isDryRun(given: unknown): boolean {
+  if (given === undefined || given === null || given === false) return false;
+  if (given === true) return true;
+  if (Array.isArray(given) && given.every((stage) => stage === "All")) return given.length > 0;
+  throw mistake(`json.dryRun is true or ["All"], not ${JSON.stringify(given)}`);
 }
 
 function named({ name, ns, resource }: Named & { resource: K8sResourceCommon }): [name: string | undefined, namespace: string | undefined] {
