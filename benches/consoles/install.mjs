@@ -58,8 +58,9 @@ export async function installConsoles() {
   rmSync(WORK, { recursive: true, force: true });
   mkdirSync(WORK, { recursive: true });
   for (const name of ["package.json", "package-lock.json", ".npmrc"]) cpSync(join(root, HERE, name), join(WORK, name));
-  // Not `npm ci`, which fails where a registry lacks what only other systems need. The lock file rules in both.
-  await must("npm", ["install", "--no-save", "--prefer-offline"], { quiet: true, cwd: WORK });
+  // Not `npm ci`, which fails where a registry lacks what only other systems need. The lock file rules in both. A row that Vite has built before has
+  // left NODE_ENV at "production", for which npm would install nothing.
+  await must("npm", ["install", "--include=dev", "--no-save", "--prefer-offline"], { quiet: true, cwd: WORK });
   await installHeadlamp();
   writeFileSync(kept, hash);
 }

@@ -22,10 +22,14 @@ export function scaleOf({ metadata, spec, status }) {
 /**
  * The workload with the size that a scale asks for.
  * @param {any} object @param {any} scale
- * @throws {import("./status.mjs").StatusError} 422
+ * @throws {import("./status.mjs").StatusError} 400 for what is no scale of it, 422 for a size that cannot be
  */
 export function scaled(object, scale) {
-  const replicas = scale?.spec?.replicas ?? 0;
+  if (scale?.kind && scale.kind !== "Scale") throw badRequest(`a Scale is wanted, not ${scale.kind}`);
+  const { name } = object.metadata;
+  const given = scale?.metadata?.name;
+  if (given !== name) throw badRequest(`the name of the object (${given ?? ""}) does not match the name on the URL (${name})`);
+  const replicas = scale.spec?.replicas ?? 0;
   if (!Number.isInteger(replicas) || replicas < 0) {
     const body = `Invalid value: ${JSON.stringify(replicas)}: must be greater than or equal to 0`;
     throw invalid(SCALE, scale?.metadata?.name ?? "", [{ type: "FieldValueInvalid", field: "spec.replicas", body }]);

@@ -44,6 +44,12 @@ test("a_scale_that_cannot_be_meant_is_refused", async (t) => {
   const refused = await api(`${DEPLOYMENTS}/web/scale`, { method: "PUT", json: { ...scale, spec: { replicas: -1 } } });
   assert.deepEqual([refused.code, refused.body.details.causes[0].field], [422, "spec.replicas"]);
   assert.equal((await api(`${PODS}/web/scale`)).code, 404);
+  for (const json of [{}, null, 5, [], { ...scale, kind: "Pod" }, { ...scale, metadata: { name: "other" } }])
+    assert.equal((await api(`${DEPLOYMENTS}/web/scale`, { method: "PUT", json })).code, 400, JSON.stringify(json));
+  const headers = { "content-type": "application/json-patch+json" };
+  const body = '[{"op":"replace","path":"","value":null}]';
+  assert.equal((await api(`${DEPLOYMENTS}/web/scale`, { method: "PATCH", headers, body })).code, 400);
+  assert.equal((await api(`${DEPLOYMENTS}/web`)).body.spec.replicas, 2);
 });
 
 test("an_eviction_deletes_its_pod", async (t) => {

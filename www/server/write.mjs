@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { checkName, checkNamespace, decodeJson, decodeObject } from "./decode.mjs";
 import { applyDefaults, sortMaps } from "./defaults.mjs";
-import { jsonProblem } from "./json.mjs";
+import { jsonProblem, jsonType } from "./json.mjs";
 import { selects } from "./list.mjs";
 import { managedBy } from "./managed-fields.mjs";
 import { documentOf } from "./object-version.mjs";
@@ -271,10 +271,12 @@ export class Writer {
 /**
  * Whether nothing is to be kept. There is one word for how.
  * @param {unknown} stages
- * @throws {StatusError} 422
+ * @throws {StatusError} 400, and 422 for another word
  */
 export function isDryRun(stages) {
-  const given = Array.isArray(stages) ? stages : [];
+  if (stages !== undefined && stages !== null && !Array.isArray(stages))
+    throw badRequest(`json: cannot unmarshal ${jsonType(stages)} into Go struct field DeleteOptions.dryRun of type []string`);
+  const given = stages ?? [];
   const unknown = given.find((stage) => stage !== "All");
   if (unknown !== undefined) {
     const body = `Unsupported value: ${JSON.stringify(unknown)}: supported values: "All"`;

@@ -187,6 +187,11 @@ test("a_dry_run_answers_and_keeps_nothing", async (t) => {
   assert.equal((await api(`${MAPS}?dryRun=All`, { method: "DELETE" })).body.items.length, 1);
   assert.equal(control.status().resourceVersion, before);
   assert.deepEqual((await api(`${MAPS}/a`)).body, map);
+  assert.equal(
+    (await api(`${MAPS}/a`, { method: "DELETE", json: { dryRun: "All" } })).code,
+    400,
+    "what is no list of stages deletes nothing",
+  );
   const wrong = await api(`${MAPS}/a?dryRun=Some`, { method: "DELETE" });
   assert.equal(wrong.code, 422);
   assert.match(wrong.body.message, /dryRun: Unsupported value: "Some": supported values: "All"$/);

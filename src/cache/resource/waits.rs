@@ -45,6 +45,9 @@ impl Ending {
     }
 }
 
+/// How often a wait looks whether its stream was paused.
+const STILL_LOOK_MS: Millis = 100;
+
 /// Waits for what the stream brings to a cacher.
 pub(super) struct Waits {
     cacher: Rc<RefCell<Cacher>>,
@@ -119,10 +122,22 @@ impl Waits {
         }
     }
 
-    /// Waits until the stream has reached a version, within the limit of every such wait. A stream that is paused is not waited for.
+    /// Waits until the stream has reached a version, within the limit of every such wait. A stream that stands still is not waited for, whether it
+    /// did before or does so meanwhile.
     pub(super) async fn until_streamed(&self, version: &Version) {
-        if self.cacher.borrow().availability().phase() != Phase::Paused {
-            let _late = self.until_fresh(version, MAX_FRESH_WAIT_MS).await;
+        if !self.is_still() {
+            let _first = select(Box::pin(self.until_fresh(version, MAX_FRESH_WAIT_MS)), Box::pin(self.until_still())).await;
+        }
+    }
+
+    /// Whether no stream is to bring anything: it is paused, or was before it ever began.
+    fn is_still(&self) -> bool {
+        matches!(self.cacher.borrow().availability().phase(), Phase::Paused | Phase::Idle)
+    }
+
+    async fn until_still(&self) {
+        while !self.is_still() {
+            self.runtime.sleep(STILL_LOOK_MS).await;
         }
     }
 
@@ -142,21 +157,21 @@ impl Waits {
         .await;
     }
 
-    /// Waits until this holds of the state, within the same limit. A stream that is paused is not waited for.
+    /// Waits until this holds of the state, within the same limit, as for a version.
     async fn until(&self, mut holds: impl FnMut(&Cacher) -> bool) {
         let deadline = self.runtime.now() + MAX_FRESH_WAIT_MS;
         loop {
             let left = deadline.since(self.runtime.now());
             let next = {
-                let mut cacher = self.cacher.borrow_mut();
-                if holds(&cacher) || left == 0 || cacher.availability().phase() == Phase::Paused {
+                if holds(&self.cacher.borrow()) || left == 0 || self.is_still() {
                     return;
                 }
+                let mut cacher = self.cacher.borrow_mut();
                 // Whatever comes next: it wakes those who wait for what was reached before it.
                 let reached = cacher.version().clone();
                 cacher.freshness_mut().wait(reached)
             };
-            let _woken = select(next, self.runtime.sleep(left)).await;
+            let _woken = select(next, self.runtime.sleep(left.min(STILL_LOOK_MS))).await;
         }
     }
 }

@@ -9,7 +9,7 @@ use super::access::Access;
 use super::requests::{MAX_REQUEST_MS, Requests, whole};
 use crate::json::path::Path;
 use crate::json::scan::scan_object;
-use crate::key::{key as checked_key, split};
+use crate::key::{is_name, key as checked_key, split};
 use crate::object::Object;
 use crate::source::{ObjectName, Patch, PatchType, WriteParameters, WriteRequest};
 use crate::status::{Error, ErrorCode};
@@ -95,6 +95,7 @@ impl Writes {
 
     /// See `Resource::create`.
     pub(super) async fn create(&self, document: Vec<u8>, parameters: WriteParameters) -> Result<Written, Error> {
+        check_subresource(parameters.subresource.as_deref())?;
         let head = scan_object(&document, &whole()).map_err(|error| invalid(format!("the object cannot be read: {error}")))?;
         let of = match &parameters.subresource {
             Some(subresource) => {
@@ -129,6 +130,7 @@ impl Writes {
         let name = named(key)?;
         let deadline = self.access.runtime.now() + MAX_REQUEST_MS;
         let subresource = parameters.subresource.as_deref();
+        check_subresource(subresource)?;
         let guess = self.first_guess(key).filter(|_| is_of_object(parameters));
         let mut newest = guess.is_none();
         let mut object = match guess {
@@ -193,6 +195,7 @@ impl Writes {
     /// See `Resource::patch`.
     pub(super) async fn patch(&self, key: &str, patch: Patch, parameters: WriteParameters) -> Result<Written, Error> {
         let object = named(key)?;
+        check_subresource(parameters.subresource.as_deref())?;
         check_patch(&patch, &parameters)?;
         let request = WriteRequest::Patch { object: object.clone(), patch, parameters: parameters.clone() };
         let answer = self.requests.write(request).await?;
@@ -201,6 +204,7 @@ impl Writes {
 
     /// See `Resource::get_subresource`.
     pub(super) async fn get_subresource(&self, key: &str, subresource: &str) -> Result<Vec<u8>, Error> {
+        check_subresource(Some(subresource))?;
         let found = self.requests.newest(&named(key)?, Some(subresource)).await?;
         Ok(found.text().to_vec())
     }
@@ -296,6 +300,14 @@ impl Writes {
 
 fn invalid(message: impl Into<String>) -> Error {
     Error::new(ErrorCode::Invalid, message)
+}
+
+/// A subresource is one segment of an address: what a dot or two would name is another one.
+fn check_subresource(subresource: Option<&str>) -> Result<(), Error> {
+    match subresource {
+        Some(name) if !is_name(name) => Err(invalid(format!("{name:?} is the name of no subresource"))),
+        _ => Ok(()),
+    }
 }
 
 /// Whether what is written, and answered, is the object itself: its status has the whole object around it.

@@ -46,7 +46,8 @@ export function useNearestCache(): WatchCache<any> | undefined {
 }
 
 /**
- * The resource that a spec names. Equal specs are compared by content, so the spec may be written in place. It opens nothing: a view, a watch or
+ * The resource that a spec names. Equal specs are compared by content, so the spec may be written in place. A `source` is
+ * the same only by identity: it stands outside of components. The hook opens nothing: a view, a watch or
  * an object does.
  *
  * @param spec as `cache.resource` takes it. With `null` or `undefined` there is no resource, and hooks that are given none wait for one.

@@ -26,7 +26,7 @@ async function install() {
   mkdirSync(WORK, { recursive: true });
   for (const name of ["package.json", "package-lock.json", ".npmrc"]) cpSync(join(root, HERE, name), join(WORK, name));
   // Not `npm ci`, which fails where a registry lacks what only other systems need. The lock file rules in both.
-  await must("npm", ["install", "--no-save", "--prefer-offline"], { quiet: true, cwd: WORK });
+  await must("npm", ["install", "--include=dev", "--no-save", "--prefer-offline"], { quiet: true, cwd: WORK });
   writeFileSync(kept, hash);
 }
 

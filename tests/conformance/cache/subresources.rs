@@ -119,6 +119,19 @@ fn an_eviction_in_a_resource_of_one_namespace_need_not_name_it() {
 }
 
 #[test]
+fn a_subresource_leads_nowhere_else() {
+    let rig = rig();
+    for name in ["", ".", "..", "a/b"] {
+        let error = rig.wait(rig.resource.clone().get_subresource("ns/a".into(), name.into())).unwrap_err();
+        assert_eq!((error.code, error.message), (ErrorCode::Invalid, format!("{name:?} is the name of no subresource")));
+        let eviction = json!({"metadata": {"namespace": "ns", "name": "a"}}).to_string().into_bytes();
+        assert_eq!(rig.wait(rig.resource.clone().create(eviction, of(name))).unwrap_err().code, ErrorCode::Invalid);
+        assert!(rig.wait(rig.resource.clone().update("ns/a".into(), of(name), scale_to(2))).is_err());
+    }
+    assert!(asked(&rig).is_empty());
+}
+
+#[test]
 fn what_is_made_in_an_object_names_it() {
     let rig = rig();
     let nameless = json!({"metadata": {"namespace": "ns", "generateName": "x-"}}).to_string().into_bytes();

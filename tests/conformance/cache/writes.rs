@@ -6,7 +6,7 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 use watchcache::cache::{Failure, Written};
 use watchcache::object::Object;
-use watchcache::runtime::Spawn;
+use watchcache::runtime::{Spawn, Timer};
 use watchcache::source::{DeleteOptions, Preconditions, WriteParameters, WriteRequest};
 use watchcache::status::{Cause, Details, Error, ErrorCode, Status};
 use watchcache::watch::WatchOptions;
@@ -501,6 +501,29 @@ fn a_paused_stream_is_not_waited_for() {
     assert_eq!((rig.time.elapsed() - began, peek(&rig, "ns/a").unwrap().as_str()), (0, "ns/a@101"));
     delete(&rig, Preconditions::default()).unwrap();
     assert_eq!((rig.time.elapsed() - began, peek(&rig, "ns/a").unwrap().as_str()), (0, "ns/a@101"));
+}
+
+#[test]
+fn a_stream_that_is_paused_while_a_write_waits_is_waited_for_no_longer() {
+    let rig = rig();
+    rig.upstream.freeze_streams();
+    let began = rig.time.elapsed();
+    let (resource, pause) = (rig.resource.clone(), rig.time.sleep(1_000));
+    rig.time.spawn(Box::pin(async move {
+        pause.await;
+        resource.pause();
+    }));
+    update(&rig, count_up).unwrap();
+    let waited = rig.time.elapsed() - began;
+    assert!((1_000..=1_100).contains(&waited), "{waited} ms");
+}
+
+#[test]
+fn a_stream_that_never_began_is_not_waited_for() {
+    let rig = Rig::idle(Setup::default(), one);
+    let began = rig.time.elapsed();
+    assert_eq!(format!("{:?}", update(&rig, count_up).unwrap()), "ns/a@102");
+    assert_eq!(rig.time.elapsed() - began, 0);
 }
 
 #[test]
