@@ -140,6 +140,10 @@ test("patches_of_three_kinds", async (t) => {
   assert.equal((await patch("json-patch+json", [{ op: "test", path: "/data/p", value: "no" }])).code, 422);
   assert.equal((await patch("json-patch+json", [{ op: "remove", path: "/data/none" }])).code, 422);
   assert.equal((await patch("json-patch+json", { op: "remove" })).code, 400);
+  const finalizers = { metadata: { finalizers: ["a.b/c"] } };
+  assert.equal((await patch("merge-patch+json", finalizers)).code, 200);
+  for (const place of ["0x0", "01", " 0", ""])
+    assert.equal((await patch("json-patch+json", [{ op: "add", path: `/metadata/finalizers/${place}`, value: "d.e/f" }])).code, 422, place);
   assert.equal((await patch("merge-patch+json", { metadata: { resourceVersion: made.metadata.resourceVersion } })).code, 409);
   assert.equal((await patch("merge-patch+json", { metadata: { name: "b" } })).code, 400);
   assert.equal((await patch("apply-patch+cbor", {})).code, 415);

@@ -135,6 +135,9 @@ export function callTests() {
     });
     assert.deepEqual(await calls("k8sUpdate", (name) => ({ ...larger(name), ...dry }), brief), both("Deployment", "apps/v1", 7));
     await calls("k8sDelete", (name) => ({ model, resource: resource(name), ...dry }));
+    // As DeleteOptions of a server have it, and as ours do.
+    for (const dryRun of [["All"], true])
+      await page.evaluate((given) => globalThis.call("ours", "k8sDelete", given), { model, resource: resource("ours"), json: { dryRun } });
     for (const name of NAMES) assert.equal((await request("GET", `${path}/${name}`)).spec.replicas, 5, "the scale alone was kept");
   });
 

@@ -8,8 +8,9 @@ use watchcache::object::Object;
 use watchcache::source::{DeleteOptions, Narrow, WriteParameters};
 use watchcache::status::ErrorCode;
 
-use super::writes::{asked, document_of, one, parse, peek, rig};
+use super::writes::{asked, document_of, fail, one, parse, peek, rig};
 use crate::helpers::rig::{Rig, Setup};
+use crate::helpers::upstream::writes::WriteFault;
 
 fn of(subresource: &str) -> WriteParameters {
     WriteParameters { subresource: Some(subresource.into()), ..WriteParameters::default() }
@@ -176,6 +177,18 @@ fn what_ends_gracefully_is_waited_for_until_it_is_marked_and_not_twice() {
     let began = rig.time.elapsed();
     delete_all(&rig, "app=web", false);
     assert!(rig.time.elapsed() - began < 3000, "it was ending before, and nothing more comes of it");
+}
+
+/// Servers mark a pod before they delete it, and answer with what it was before both. A newer version than that is no end.
+#[test]
+fn what_was_deleted_together_is_waited_for_until_it_is_gone_and_not_until_it_is_marked() {
+    let rig = several();
+    rig.upstream.freeze_streams();
+    let began = rig.time.elapsed();
+    let before = r#"{"kind":"PodList","metadata":{"resourceVersion":"104"},"items":[{"metadata":{"namespace":"ns","name":"a","uid":"ns/a","resourceVersion":"100"}}]}"#;
+    fail(&rig, WriteFault::Answer(before));
+    delete_all(&rig, "app=web", false);
+    assert_eq!((rig.time.elapsed() - began, peek(&rig, "ns/a").as_deref()), (3000, Some("ns/a@101")));
 }
 
 #[test]
