@@ -23,6 +23,8 @@ pub struct Availability {
     asked_again: bool,
     /// What the next flush tells once.
     signals: u32,
+    /// Whether what comes is only as new as the last poll.
+    polled: bool,
 }
 
 impl Availability {
@@ -35,6 +37,7 @@ impl Availability {
             lists: 0,
             asked_again: false,
             signals: 0,
+            polled: false,
         }
     }
 
@@ -43,8 +46,16 @@ impl Availability {
         let mut status = self.status.clone();
         status.resource_version = (self.lists > 0).then(|| version.clone());
         // Whatever else is well: of these objects nobody knows how they stand.
+        if self.polled && self.holds_list() && status.phase == Phase::Live {
+            (status.stale, status.stale_since) = (true, status.last_event_at);
+        }
         status.error = status.error.or_else(|| status.quarantined.last().map(|entry| entry.error.clone()));
         status
+    }
+
+    /// What comes is only as new as the last poll, and so stale between two of them.
+    pub fn set_polled(&mut self) {
+        self.polled = true;
     }
 
     /// What it is doing.
@@ -101,6 +112,9 @@ impl Availability {
     /// An event or a bookmark arrived at this time.
     pub(super) fn heard(&mut self, wall: WallTime) {
         self.status.last_event_at = Some(wall);
+        if self.polled {
+            self.signals |= signal::STATUS;
+        }
     }
 
     /// The round is over: until the next list it is not ready.

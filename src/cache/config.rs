@@ -9,6 +9,7 @@ use crate::reflector::ReflectorConfig;
 use crate::selector::parse_path;
 use crate::status::Error;
 use crate::store::{IndexSpec, Indexes, WindowBounds};
+use crate::time::FOREVER;
 
 /// How a resource is set up.
 #[derive(Clone, Debug)]
@@ -49,6 +50,14 @@ impl ResourceConfig {
             check_consistency: true,
             reflector: ReflectorConfig::default(),
         }
+    }
+
+    /// For a source that polls: silence between polls is no fault, and lists are all that there is to compare lists with.
+    pub(super) fn polled(mut self) -> Self {
+        self.check_consistency = false;
+        self.reflector.watch_list = false;
+        self.reflector.idle_timeout_ms = FOREVER;
+        self
     }
 
     /// Reads its texts. Fails with code `invalid`, naming the option, where the configuration makes no sense.

@@ -6,6 +6,7 @@
 //! - [`list`] reads a list page while it arrives; `siblings.rs` reads items that resemble each other.
 //! - [`edits`] finds what an update changes, by comparing it with what is held; `comparison.rs` is the walk through both. [`update`]
 //!   reads frames and items so.
+//! - [`table`] finds the rows of a Table.
 //! - [`path`] names one value in a document; [`fields`] joins the paths that a resource wants, [`columns`] those that somebody shows.
 //!
 //! Imports: sort.
@@ -21,6 +22,8 @@ pub mod patch;
 pub mod path;
 pub mod scalar;
 pub mod scan;
+pub mod stamp;
+pub mod table;
 pub mod update;
 
 pub(crate) mod bytes;
@@ -55,4 +58,6 @@ pub use scalar::Scalar;
 pub(crate) use scan::ITEM_DEPTH;
 pub use scan::{Scanned, read_fields, scan_object};
 pub use segment::PathError;
+pub use stamp::stamp;
+pub use table::{Row, Table, scan_table, scan_table_frame};
 pub use update::{HeldVersion, Update, scan_held_item, scan_update};

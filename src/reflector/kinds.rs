@@ -14,6 +14,8 @@ use crate::status::Error;
 pub(super) struct Kinds {
     /// Whether the source names kinds as a Kubernetes API does.
     checked: bool,
+    /// The kind that was asked for, where one was.
+    asked: Option<&'static str>,
     kind: RefCell<Option<Rc<str>>>,
 }
 
@@ -24,12 +26,13 @@ impl Kinds {
     }
 
     pub(super) fn of(source: &dyn Source) -> Self {
-        Self { checked: source.names_kinds(), kind: RefCell::default() }
+        let asked = source.part();
+        Self { checked: source.names_kinds(), asked, kind: RefCell::new(asked.map(Into::into)) }
     }
 
-    /// A list begins, and whatever it shows is right.
+    /// A list begins, and whatever it shows is right, unless one kind was asked for.
     pub(super) fn begin(&self) {
-        self.kind.take();
+        self.kind.replace(self.asked.map(Into::into));
     }
 
     /// An object arrived that names this kind. The first one decides.
@@ -72,6 +75,14 @@ mod tests {
         kinds.begin();
         assert!(kinds.listed(Some("PodList"), true).is_ok() && kinds.check(Some("Service")).is_ok());
         assert!(kinds.check(Some("Pod")).is_err());
+    }
+
+    #[test]
+    fn whole_objects_are_none_where_parts_were_asked_for() {
+        let kinds = Kinds { asked: Some("PartialObjectMetadata"), ..Kinds::checked() };
+        kinds.begin();
+        assert!(kinds.listed(Some("PodList"), false).is_err() && kinds.check(Some("Pod")).is_err());
+        assert!(kinds.listed(Some("PartialObjectMetadataList"), false).is_ok() && kinds.listed(Some("PodList"), true).is_ok());
     }
 
     #[test]

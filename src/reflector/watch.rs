@@ -200,7 +200,10 @@ impl Reflector {
                     Err(error) => Err(End::Broken(error)),
                 }
             }
-            Event::Bookmark { version, .. } => Ok(self.order.bookmark(&version).then_some(Message::Bookmark(version))),
+            // Of a source that polls it says that there was a poll, which is news in itself.
+            Event::Bookmark { version, .. } => {
+                Ok((self.order.bookmark(&version) || self.source.polls()).then_some(Message::Bookmark(version)))
+            }
             Event::Failed(error) => Err(End::Refused(error)),
         }
     }

@@ -1,7 +1,7 @@
 //! Where objects come from: whatever can be listed and watched.
 //!
 //! Start with [`Source`]. `pager.rs` walks the pages of a list, and `page.rs` reads one. `buffers.rs` lends the memory that frames are read
-//! into. `kubernetes` is the wire of that API without a transport.
+//! into. `polled` watches what can only be listed. `kubernetes` is the wire of that API without a transport.
 //!
 //! Imports: base64url, json, runtime, selector, status, time, version.
 
@@ -10,6 +10,7 @@ pub mod kubernetes;
 mod opening;
 pub mod page;
 mod pager;
+mod polled;
 mod refusal;
 mod request;
 #[allow(clippy::module_inception)] // the folder is named after what it holds
@@ -18,6 +19,7 @@ mod write;
 
 pub use self::opening::opened;
 pub use self::pager::Pager;
+pub use self::polled::Polled;
 pub use self::refusal::Refusal;
 pub use self::request::{ListRequest, Narrow, WatchRequest};
 pub use self::source::{Collection, FrameStream, PageStream, Source};

@@ -59,12 +59,34 @@ pub async fn read(
     runtime: &dyn Runtime,
     item: &mut dyn FnMut(Scanned),
 ) -> Result<ListHead, Error> {
+    let head = read_unversioned(body, fields, runtime, item).await?;
+    head_version(&head).map(|_| head)
+}
+
+/// The same of a list that may have no version.
+pub async fn read_unversioned(
+    body: Body<'_>,
+    fields: &RefCell<FieldSet>,
+    runtime: &dyn Runtime,
+    item: &mut dyn FnMut(Scanned),
+) -> Result<ListHead, Error> {
     let slice = Slice::new(runtime.now());
-    read_with(ListScanner::new(), body, fields, Pace { runtime, slice: &slice }, &mut Sound(item)).await
+    read_to_end(ListScanner::new(), body, fields, Pace { runtime, slice: &slice }, &mut Sound(item)).await
 }
 
 /// Reads a page to its end with this scanner, and lets the host have its turns meanwhile.
 pub async fn read_with(
+    scanner: ListScanner,
+    body: Body<'_>,
+    fields: &RefCell<FieldSet>,
+    pace: Pace<'_>,
+    items: &mut dyn Items,
+) -> Result<ListHead, Error> {
+    let head = read_to_end(scanner, body, fields, pace, items).await?;
+    head_version(&head).map(|_| head)
+}
+
+async fn read_to_end(
     mut scanner: ListScanner,
     mut body: Body<'_>,
     fields: &RefCell<FieldSet>,
@@ -134,7 +156,7 @@ pub fn head_version(head: &ListHead) -> Result<Version, Error> {
 /// Letters of a foreign kind that a message quotes: it may be of any length.
 const MAX_QUOTED_KIND: usize = 40;
 
-/// Fails where an answer is no page of a list. A list without items is an empty one if it has a version: Go writes an empty slice as null.
+/// Fails where an answer is no page of a list. A list without items is an empty one: Go writes an empty slice as null.
 fn check(head: &ListHead) -> Result<(), Error> {
     match head.kind.as_deref() {
         Some("Status") => Err(Error::protocol("the list was answered with a Status and the code of a success")),
@@ -145,7 +167,7 @@ fn check(head: &ListHead) -> Result<(), Error> {
             let kind: String = kind.chars().take(MAX_QUOTED_KIND).collect();
             Err(Error::protocol(format!("the list was answered with a {kind}, which is no list")))
         }
-        _ => head_version(head).map(drop),
+        _ => Ok(()),
     }
 }
 
@@ -156,7 +178,8 @@ mod tests {
     fn checked(page: &str) -> Result<(), String> {
         let mut scanner = ListScanner::new();
         scanner.push(page.as_bytes(), &FieldSet::new(Vec::new()), &mut |_| {}).unwrap();
-        check(&scanner.finish().unwrap()).map_err(|error| error.message)
+        let head = scanner.finish().unwrap();
+        check(&head).and_then(|()| head_version(&head).map(drop)).map_err(|error| error.message)
     }
 
     #[test]

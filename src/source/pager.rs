@@ -20,12 +20,19 @@ pub struct Pager {
     tokens: FxHashSet<String>,
     version: Option<Version>,
     unpaged: bool,
+    /// Whether a list must have a version.
+    versioned: bool,
 }
 
 impl Pager {
     /// A list that begins with this request.
     pub fn new(first: ListRequest) -> Self {
-        Self { next: Some(first.clone()), first, tokens: FxHashSet::default(), version: None, unpaged: false }
+        Self { next: Some(first.clone()), first, tokens: FxHashSet::default(), version: None, unpaged: false, versioned: true }
+    }
+
+    /// The same of a list that may have no version. Its version is then "0".
+    pub fn unversioned(first: ListRequest) -> Self {
+        Self { versioned: false, ..Self::new(first) }
     }
 
     /// What to ask for now; `None` when the list is whole.
@@ -46,7 +53,8 @@ impl Pager {
     /// A page is read. Fails where the list would go in circles: the page continues with a token that an earlier one had.
     pub fn follow(&mut self, head: &ListHead) -> Result<(), Error> {
         if self.version.is_none() {
-            self.version = Some(head_version(head)?);
+            let version = head_version(head);
+            self.version = Some(if self.versioned { version? } else { version.unwrap_or_default() });
         }
         let Some(token) = head.continue_token.clone() else {
             self.next = None;
@@ -142,7 +150,10 @@ mod tests {
     }
 
     #[test]
-    fn a_list_without_a_version_is_none() {
+    fn a_list_without_a_version_is_none_unless_it_need_not_have_one() {
         assert!(Pager::new(ListRequest::default()).follow(&ListHead::default()).is_err());
+        let mut pager = Pager::unversioned(first());
+        pager.follow(&ListHead { continue_token: Some("a".into()), ..ListHead::default() }).unwrap();
+        assert!(pager.is_under_way() && pager.request().is_some());
     }
 }

@@ -1,5 +1,7 @@
 //! The upstream as this crate knows it: what can be listed and watched, and maybe written.
 
+use std::rc::Rc;
+
 use futures::future::LocalBoxFuture;
 use futures::stream::LocalBoxStream;
 
@@ -58,6 +60,26 @@ pub trait Source {
 
     /// Whether its objects are all of one kind, which they name as those of a Kubernetes API do.
     fn names_kinds(&self) -> bool {
+        false
+    }
+
+    /// The kind of what comes, where that is only a part of each object. Nobody can write an object that he has a part of.
+    fn part(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What the parts are, where they are rows: the JSON of a Table's `columnDefinitions`, once they are known.
+    fn columns(&self) -> Option<Rc<str>> {
+        None
+    }
+
+    /// Whether what it shows of an object may differ at one version of the object, as the age in a row does.
+    fn is_rendered(&self) -> bool {
+        false
+    }
+
+    /// Whether what it tells is only as new as its last poll.
+    fn polls(&self) -> bool {
         false
     }
 

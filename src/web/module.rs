@@ -7,11 +7,12 @@ use wasm_bindgen::prelude::*;
 use super::bytes::memory_bytes as memory_size;
 use super::error::to_js;
 use super::handle::{Hooks, RawResource, resource_options, view_options};
+use super::runtime::WebRuntime;
 use super::transport::{JsSource, KubernetesSource, ObjectSource};
 use super::values::{Given, bound, to_object};
 use super::{panic, runtime};
-use crate::cache::{DEFAULT_MAX_BYTES, Memory, ResourceConfig};
-use crate::source::Source;
+use crate::cache::{DEFAULT_MAX_BYTES, Memory};
+use crate::source::{Polled, Source};
 
 /// Runs once when the module is instantiated.
 #[wasm_bindgen(start, private)]
@@ -25,14 +26,14 @@ pub fn start() {
 #[wasm_bindgen(js_name = openKubernetes, skip_typescript)]
 pub fn open_kubernetes(options: JsValue, transport: JsValue, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
     panic::check()?;
-    open(resource_options(options)?, Rc::new(KubernetesSource::read(transport)?), hooks, memory)
+    open(options, Rc::new(KubernetesSource::read(transport)?), hooks, memory)
 }
 
 /// Opens a resource of a `Source` object.
 #[wasm_bindgen(js_name = openSource, skip_typescript)]
 pub fn open_source(options: JsValue, source: JsSource, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
     panic::check()?;
-    open(resource_options(options)?, Rc::new(ObjectSource::new(source)), hooks, memory)
+    open(options, Rc::new(ObjectSource::new(source)), hooks, memory)
 }
 
 /// The bytes that the resources of one cache may hold together.
@@ -48,7 +49,12 @@ impl RawMemory {
     }
 }
 
-fn open(config: ResourceConfig, source: Rc<dyn Source>, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
+fn open(options: JsValue, source: Rc<dyn Source>, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
+    let (config, poll) = resource_options(options)?;
+    let source = match poll {
+        Some(period) => Rc::new(Polled::new(source, Rc::new(WebRuntime::new()), period)),
+        None => source,
+    };
     RawResource::new(config, source, hooks, &memory.0).map_err(|error| to_js(&error))
 }
 

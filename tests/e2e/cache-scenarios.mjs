@@ -6,7 +6,9 @@
 import { historyScenarios } from "./cache/history.mjs";
 import { networkScenarios } from "./cache/network.mjs";
 import { ownWriteScenarios } from "./cache/own-writes.mjs";
+import { partScenarios } from "./cache/parts.mjs";
 import { patchScenarios } from "./cache/patches.mjs";
+import { pollScenarios } from "./cache/polls.mjs";
 import { refusalScenarios } from "./cache/refusals.mjs";
 import { startScenarios } from "./cache/start.mjs";
 import { timeoutScenarios } from "./cache/timeout.mjs";
@@ -22,6 +24,8 @@ export function cacheScenarios(getTarget, has) {
   writeScenarios(getTarget);
   ownWriteScenarios(getTarget);
   patchScenarios(getTarget);
+  partScenarios(getTarget);
+  pollScenarios(getTarget);
   historyScenarios(getTarget);
   refusalScenarios(getTarget, has);
   networkScenarios(getTarget);

@@ -38,9 +38,36 @@ test("a spec that names nothing says why", () => {
     { resource: "pods" },
     { source: {}, id: "x" },
     { source: { list() {}, watch() {} }, id: "" },
+    { source: { list() {} }, id: "x" },
+    { version: "v1", resource: "pods", as: "table" },
+    { version: "v1", resource: "pods", as: "" },
+    { version: "v1", resource: "pods", poll: 1_000 },
+    { version: "v1", resource: "pods", poll: {} },
+    { version: "v1", resource: "pods", poll: { everyMs: 0 } },
+    { version: "v1", resource: "pods", poll: { everyMs: Infinity } },
+    { version: "v1", resource: "pods", poll: { everyMs: 1_000, ms: 1 } },
   ];
   for (const spec of [...wrong, ...more])
     assert.throws(() => readSpec(spec), { name: "WatchCacheError", code: "invalid" }, JSON.stringify(spec));
+});
+
+test("what differs in what is held is another resource, and what was not given is none", () => {
+  const source = { list() {}, watch() {} };
+  const pods = { version: "v1", resource: "pods" };
+  const key = (spec) => readSpec(spec).key;
+  const keys = [
+    pods,
+    { ...pods, as: "Table" },
+    { ...pods, as: "PartialObjectMetadata" },
+    { ...pods, poll: { everyMs: 1_000 } },
+    { ...pods, poll: { everyMs: 2_000 } },
+    { source, id: "x" },
+    { source, id: "x", poll: { everyMs: 1_000 } },
+  ].map(key);
+  assert.equal(new Set(keys).size, keys.length);
+  assert.equal(key({ ...pods, as: undefined, poll: undefined }), key("pods"));
+  assert.equal(key({ source, id: "x", poll: undefined }), key({ source, id: "x" }));
+  assert.equal(readSpec({ source: { list() {} }, id: "x", poll: { everyMs: 1_000 } }).pollMs, 1_000, "who is polled need not watch");
 });
 
 test("the server is an absolute address without secrets", () => {

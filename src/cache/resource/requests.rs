@@ -33,6 +33,11 @@ impl Requests {
         Self { access, source }
     }
 
+    /// The kind of what is held, where that is a part of each object alone.
+    pub(super) fn part(&self) -> Option<&'static str> {
+        self.source.part()
+    }
+
     /// The object as it stands upstream, whole, or a subresource of it.
     pub(super) async fn newest(&self, name: &ObjectName, subresource: Option<&str>) -> Result<Rc<Object>, Error> {
         if !self.source.gets() {

@@ -98,17 +98,23 @@ pub struct Resource {
     writes: Writes,
     watches: Rc<Watches>,
     check: Check,
+    source: Rc<dyn Source>,
 }
 
 impl Resource {
     /// A resource that has not asked for anything yet. Fails with code `invalid` when its configuration makes no sense.
     pub fn new(config: ResourceConfig, source: Rc<dyn Source>, runtime: SharedRuntime) -> Result<Rc<Self>, Error> {
+        let polls = source.polls();
+        let config = if polls { config.polled() } else { config };
         let Setup { fields, indexes, trigger } = config.read()?;
 
         // The state, and who hears of it.
         let mut cacher = Cacher::new(fields, config.window, indexes, runtime.now());
         if let Some(path) = trigger {
             cacher.watching().set_trigger(&path);
+        }
+        if polls {
+            cacher.availability_mut().set_polled();
         }
         let cell = Rc::new(RefCell::new(cacher));
         let share = Share::new(cell.clone());
@@ -141,16 +147,21 @@ impl Resource {
             driver: driver.clone(),
             checker,
             progress,
-            source,
+            source: source.clone(),
             runtime: runtime.clone(),
         };
         let lifecycle = Lifecycle::new(parts, config.reflector.clone());
-        Ok(Rc::new(Self { config, runtime, cacher, share, index_function, driver, lifecycle, reads, writes, watches, check }))
+        Ok(Rc::new(Self { config, runtime, cacher, share, index_function, driver, lifecycle, reads, writes, watches, check, source }))
     }
 
     /// How the resource was set up.
     pub fn config(&self) -> &ResourceConfig {
         &self.config
+    }
+
+    /// What its rows show, where it is of rows: see [`Source::columns`].
+    pub fn columns(&self) -> Option<Rc<str>> {
+        self.source.columns()
     }
 
     /// The time on the monotonic clock that everything here goes by.

@@ -9,6 +9,7 @@ use super::access::Access;
 use super::requests::{MAX_REQUEST_MS, Requests, whole};
 use crate::json::path::Path;
 use crate::json::scan::scan_object;
+use crate::json::stamp;
 use crate::key::{is_name, key as checked_key, split};
 use crate::object::Object;
 use crate::source::{ObjectName, Patch, PatchType, WriteParameters, WriteRequest};
@@ -131,6 +132,10 @@ impl Writes {
         let deadline = self.access.runtime.now() + MAX_REQUEST_MS;
         let subresource = parameters.subresource.as_deref();
         check_subresource(subresource)?;
+        if let Some(part) = self.requests.part().filter(|_| subresource.is_none()) {
+            let remedy = "patch it, or update it through the resource without `as`";
+            return Err(invalid(format!("an update writes whole objects, and this resource has a part of each ({part}): {remedy}")).into());
+        }
         let guess = self.first_guess(key).filter(|_| is_of_object(parameters));
         let mut newest = guess.is_none();
         let mut object = match guess {
@@ -184,7 +189,7 @@ impl Writes {
         };
         // The function may have closed the cache.
         self.access.waits.check_open()?;
-        let document = stamped(document, object.version())?;
+        let document = stamped(&document, object.version())?;
         let request = WriteRequest::Update { object: name.clone(), document, parameters: parameters.clone() };
         Ok(match self.requests.write(request).await {
             Ok(answer) => Tried::Taken(answer),
@@ -344,19 +349,10 @@ pub(super) fn named(key: &str) -> Result<ObjectName, Error> {
 }
 
 /// The document with this version as its own: the upstream then replaces that version and no other.
-fn stamped(document: Vec<u8>, version: &Version) -> Result<Vec<u8>, Error> {
+fn stamped(document: &[u8], version: &Version) -> Result<Vec<u8>, Error> {
     let cannot = |reason: &str| invalid(format!("the changed object cannot be written: {reason}"));
-    scan_object(&document, &whole()).map_err(|error| cannot(&error.to_string()))?;
-    let find = |path: &str| Path::parse(path).ok().and_then(|path| path.find(&document));
-    let (span, text) = if let Some(span) = find("metadata.resourceVersion") {
-        (span, format!("\"{version}\""))
-    } else {
-        let metadata = find("metadata").filter(|span| document[span.start] == b'{').ok_or_else(|| cannot("it has no metadata"))?;
-        let empty = document[metadata.start + 1..metadata.end - 1].iter().all(u8::is_ascii_whitespace);
-        let inside = metadata.start + 1;
-        (inside..inside, format!("\"resourceVersion\":\"{version}\"{}", if empty { "" } else { "," }))
-    };
-    Ok([&document[..span.start], text.as_bytes(), &document[span.end..]].concat())
+    scan_object(document, &whole()).map_err(|error| cannot(&error.to_string()))?;
+    stamp(document, &version.to_string()).ok_or_else(|| cannot("it has no metadata"))
 }
 
 #[cfg(test)]
@@ -364,7 +360,7 @@ mod tests {
     use super::*;
 
     fn stamp(document: &str) -> Result<String, String> {
-        let stamped = stamped(document.into(), &Version::from(7));
+        let stamped = stamped(document.as_bytes(), &Version::from(7));
         stamped.map(|bytes| String::from_utf8(bytes).unwrap()).map_err(|error| error.message)
     }
 
@@ -372,9 +368,6 @@ mod tests {
     fn a_changed_object_replaces_the_version_that_was_shown_whatever_it_says() {
         let stamped = |document: &str| stamp(document).unwrap();
         assert_eq!(stamped(r#"{"metadata":{"resourceVersion":"3","name":"a"}}"#), r#"{"metadata":{"resourceVersion":"7","name":"a"}}"#);
-        assert_eq!(stamped(r#"{"metadata":{"name":"a"}}"#), r#"{"metadata":{"resourceVersion":"7","name":"a"}}"#);
-        assert_eq!(stamped(r#"{"metadata":{"resourceVersion":null}}"#), r#"{"metadata":{"resourceVersion":"7"}}"#);
-        assert_eq!(stamped(r#"{"metadata":{ }}"#), r#"{"metadata":{"resourceVersion":"7" }}"#);
     }
 
     #[test]

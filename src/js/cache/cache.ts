@@ -15,7 +15,7 @@ import { ResourceImpl } from "../resource/resource.js";
 import type { Resource, ResourceStats } from "../resource/types.js";
 import { readCredentials } from "../upstream/credentials.js";
 import { MAY_HAVE } from "../upstream/options.js";
-import type { SourceSpec } from "../upstream/source.js";
+import type { PolledSourceSpec, SourceSpec } from "../upstream/source.js";
 import { readSpec, type Target } from "../upstream/spec.js";
 import type { ResourceSpec } from "../upstream/types.js";
 import { Ticker } from "../view/ticker.js";
@@ -70,7 +70,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     else this.#signal?.addEventListener("abort", this.#abort, { once: true });
   }
 
-  resource<T extends ObjectLike = KubeObject>(spec: string | ResourceSpec | SourceSpec): Resource<T> {
+  resource<T extends ObjectLike = KubeObject>(spec: string | ResourceSpec | SourceSpec | PolledSourceSpec): Resource<T> {
     if (this.#closed) throw closedError();
     const target = readSpec(spec, this.runtime);
     let resource = this.#resources.get(target.key)?.deref();
@@ -216,11 +216,11 @@ function open(
   memory: RawMemory,
 ): RawResource {
   // The core takes what it knows of these.
-  const options: RawOptions = { ...settings, name: target.name };
+  const options: RawOptions = { ...settings, name: target.name, pollMs: target.pollMs };
   if (target.source !== undefined) {
     const { source } = target;
     // Called as methods of the user's object, whatever the core calls them on.
-    const bound: RawSource = { list: source.list.bind(source), watch: source.watch.bind(source) };
+    const bound: RawSource = { list: source.list.bind(source), ...(source.watch && { watch: source.watch.bind(source) }) };
     for (const method of MAY_HAVE) {
       const given = source[method];
       if (given !== undefined) bound[method] = given.bind(source);
@@ -229,11 +229,14 @@ function open(
     return module.openSource(options, bound, delivery, memory);
   }
   const { auth } = settings;
+  // Over fetch alone: browsers send no Accept with a WebSocket, and lose events of a watch-list over fetch.
+  const parts = target.as === undefined ? undefined : ({ transport: "fetch" } as const);
   return module.openKubernetes(
-    options,
+    parts === undefined ? options : { ...options, watchList: false },
     {
       ...settings,
       ...target,
+      ...parts,
       server: baseUrl(settings.server),
       auth: auth && (async () => readCredentials(await auth())),
       fetch: settings.fetch ?? ask,

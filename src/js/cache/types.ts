@@ -1,9 +1,9 @@
 import type { WatchCacheError } from "../error/errors.js";
 import type { DetailEvent, HostAsyncDisposable, HostEventTarget } from "../host/types.js";
-import type { KubeObject, ObjectLike } from "../object/metadata.js";
+import type { KubeObject, ObjectLike, PartialObjectMetadata, TableRow } from "../object/metadata.js";
 import type { Immutable, Mutable } from "../object/readonly.js";
 import type { Resource, ResourceStats } from "../resource/types.js";
-import type { SourceSpec } from "../upstream/source.js";
+import type { PolledSourceSpec, SourceSpec } from "../upstream/source.js";
 import type { ResourceSpec, ResourceTypes } from "../upstream/types.js";
 
 /** The events of a cache, and what they carry. */
@@ -33,8 +33,16 @@ export interface WatchCache<Index extends string = string> extends HostEventTarg
    * @throws {WatchCacheError} `invalid` for what is no source, `closed` after `close()`.
    */
   resource<T extends ObjectLike = KubeObject, Access extends Immutable | Mutable = Immutable>(
-    spec: SourceSpec<T>,
+    spec: SourceSpec<T> | PolledSourceSpec<T>,
   ): Resource<T, Access, Index>;
+  /**
+   * The rows of a resource as the server makes them, or the metadata of its objects. Opens nothing until it is used.
+   *
+   * @throws {WatchCacheError} `invalid` for a spec that names nothing, `closed` after `close()`.
+   */
+  resource<As extends "PartialObjectMetadata" | "Table", Access extends Immutable | Mutable = Immutable>(
+    spec: ResourceSpec & { as: As },
+  ): Resource<As extends "Table" ? TableRow : PartialObjectMetadata, Access, Index>;
   /**
    * The resource, shared by all who name it equally. Opens nothing until it is used.
    *
@@ -45,7 +53,7 @@ export interface WatchCache<Index extends string = string> extends HostEventTarg
    * @throws {WatchCacheError} `invalid` for a spec that names nothing, `closed` after `close()`.
    */
   resource<T extends ObjectLike = KubeObject, Access extends Immutable | Mutable = Immutable>(
-    spec: string | ResourceSpec | SourceSpec,
+    spec: string | ResourceSpec | SourceSpec | PolledSourceSpec,
   ): Resource<T, Access, Index>;
   /** Counters of now. */
   stats(): CacheStats;

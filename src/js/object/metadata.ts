@@ -37,6 +37,34 @@ export interface KubeObject {
   metadata?: ObjectMeta;
 }
 
+/** Kubernetes' `metav1.PartialObjectMetadata`: the metadata of an object, and nothing else of it. */
+export interface PartialObjectMetadata extends KubeObject {
+  /** `meta.k8s.io/v1`. */
+  apiVersion?: string;
+  /** `PartialObjectMetadata`, whatever the object's own kind is. */
+  kind?: string;
+}
+
+/** A row of a Kubernetes `metav1.Table`: the metadata of an object, and what the server shows of it. */
+export interface TableRow extends PartialObjectMetadata {
+  /** One value for each of the resource's `columns`. An age is that of the moment when the server made the row: show `creationTimestamp` instead. */
+  cells: unknown[];
+}
+
+/** Kubernetes' `metav1.TableColumnDefinition`: what one of a row's `cells` is. */
+export interface TableColumn {
+  /** Its heading, such as `Ready`. */
+  readonly name: string;
+  /** `string`, `integer`, `number`, `boolean` or `date`, as OpenAPI names types. */
+  readonly type: string;
+  /** More of the type; `name` for the column with the object's name. */
+  readonly format?: string;
+  /** What it means, for people. */
+  readonly description?: string;
+  /** 0: always shown. From 1 up: where there is room, as with `kubectl get -o wide`. */
+  readonly priority?: number;
+}
+
 /** Kubernetes' `metav1.ObjectMeta`: what is kept of every object. Times are texts as in RFC 3339. */
 export interface ObjectMeta {
   /** One of a kind in its namespace, at any one time. */

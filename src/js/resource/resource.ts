@@ -6,6 +6,7 @@ import { INFORMER } from "../informer/options.js";
 import type { Informer, InformerOptions } from "../informer/types.js";
 import { bindMethods } from "../language/bound.js";
 import { NOTHING, StableArrays, StableTexts } from "../language/stable-arrays.js";
+import type { TableColumn } from "../object/metadata.js";
 import type { Path } from "../object/path.js";
 import type { Mutable } from "../object/readonly.js";
 import { callback, invalid, text, texts } from "../options/kinds.js";
@@ -71,6 +72,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
   readonly #arrays = new StableArrays<T>();
   readonly #texts = new StableTexts();
   readonly #teller = new StatusTeller(this);
+  #columns: { readonly json: string; readonly columns: readonly TableColumn[] } | undefined;
 
   constructor(host: ResourceHost<ResourceImpl<any>>, name: string, open: Open, labels: MetricLabels = { group: "", scope: "" }) {
     super(host.runtime.host);
@@ -84,6 +86,12 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
 
   get resourceVersion(): string | undefined {
     return this.told().resourceVersion;
+  }
+
+  get columns(): readonly TableColumn[] | undefined {
+    const json = this.#life.read(undefined, ({ raw }) => raw.tableColumns());
+    if (json !== this.#columns?.json) this.#columns = json === undefined ? undefined : { json, columns: Object.freeze(JSON.parse(json)) };
+    return this.#columns?.columns;
   }
 
   get lastEventAt(): number | undefined {

@@ -1,7 +1,7 @@
 import type { AbortSignalLike, DetailEvent, HostEventTarget } from "../host/types.js";
 import type { Informer, InformerOptions } from "../informer/types.js";
 import type { Path } from "../object/path.js";
-import type { KubeObject, ObjectLike } from "../object/metadata.js";
+import type { KubeObject, ObjectLike, TableColumn } from "../object/metadata.js";
 import type { DeepReadonly, Immutable, Read } from "../object/readonly.js";
 import type {
   DeleteCollectionOptions,
@@ -112,6 +112,11 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
   indexValues(index: Index): readonly string[];
   /** Objects held. */
   readonly size: number;
+  /**
+   * What the `cells` of its rows are, where it was opened with `as: "Table"`: there with the first list. The same array until the server
+   * tells of others. Rows that have not changed since keep the cells that they came with.
+   */
+  readonly columns?: readonly TableColumn[];
 
   /**
    * A live, filtered, ordered and windowed list: what a component renders.

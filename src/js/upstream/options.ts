@@ -1,8 +1,8 @@
 import { scope } from "../options/grammar.js";
-import { is, text } from "../options/kinds.js";
-import type { Bag } from "../options/read.js";
-import type { Source, SourceSpec } from "./source.js";
-import type { ResourceSpec } from "./types.js";
+import { is, number, text, word } from "../options/kinds.js";
+import { type Bag, bag } from "../options/read.js";
+import type { PolledSourceSpec, Source, SourceSpec } from "./source.js";
+import type { PollOptions, ResourceSpec } from "./types.js";
 
 /** The methods that a source may have, beside those that it must have. */
 export const MAY_HAVE = [
@@ -16,13 +16,23 @@ export const MAY_HAVE = [
   "requestProgress",
 ] as const satisfies readonly (keyof Source)[];
 
-export const SPEC: Bag<ResourceSpec> = { ...scope, group: text, version: text, resource: text };
-export const SOURCE: Bag<SourceSpec> = {
-  source: is("a Source: an object with the methods list and watch", (value) => {
+const poll = bag({ everyMs: number(1, 0x7fff_ffff) } satisfies Bag<PollOptions>, "everyMs");
+
+export const SPEC: Bag<ResourceSpec> = {
+  ...scope,
+  group: text,
+  version: text,
+  resource: text,
+  as: word("PartialObjectMetadata", "Table"),
+  poll,
+};
+/** What every source has; one that is polled need not have `watch`. */
+const isSource = (needed: string, what: string) =>
+  is(`a Source: an object with ${what}`, (value) => {
     return (
-      ["list", "watch"].every((name) => typeof value?.[name] === "function") &&
+      needed.split(" ").every((name) => typeof value?.[name] === "function") &&
       MAY_HAVE.every((name) => typeof value[name] === "function" || value[name] === undefined)
     );
-  }),
-  id: text,
-};
+  });
+export const SOURCE: Bag<SourceSpec> = { source: isSource("list watch", "the methods list and watch"), id: text, poll };
+export const POLLED: Bag<PolledSourceSpec> = { ...SOURCE, source: isSource("list", "the method list") };

@@ -1,4 +1,5 @@
 import type { ByteStream, HostAbortSignal } from "../host/types.js";
+import type { PollOptions } from "./types.js";
 
 declare const held: unique symbol;
 
@@ -14,6 +15,18 @@ export interface SourceSpec<T = any> {
   source: TypedSource<T>;
   /** What messages call it. */
   id: string;
+  /** Lists it again and again, though it has `watch`. */
+  poll?: PollOptions | undefined;
+}
+
+/** A source that is listed again and again, and need not have `watch`. */
+export interface PolledSourceSpec<T = any> {
+  /** What lists. */
+  source: Omit<TypedSource<T>, "watch">;
+  /** What messages call it. */
+  id: string;
+  /** How often. The list may have no version, and neither may its objects. */
+  poll: PollOptions;
 }
 
 /** Any API that can list and then watch from the list's version. */

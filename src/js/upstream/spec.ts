@@ -1,8 +1,8 @@
 import { selector } from "../options/grammar.js";
 import { invalid, type Judge, text } from "../options/kinds.js";
 import { read } from "../options/read.js";
-import { SOURCE, SPEC } from "./options.js";
-import type { Source, SourceSpec } from "./source.js";
+import { POLLED, SOURCE, SPEC } from "./options.js";
+import type { PolledSourceSpec, Source, SourceSpec } from "./source.js";
 import type { ResourceSpec } from "./types.js";
 
 /** What tells the metrics of resources apart, beside their names. */
@@ -13,16 +13,17 @@ export interface MetricLabels {
 }
 
 /** A resource spec, read: what it is called, what it is identified by, and where it is. */
-export type Target = { readonly key: string; readonly name: string; readonly labels: MetricLabels } & (
+export type Target = { readonly key: string; readonly name: string; readonly labels: MetricLabels; readonly pollMs: number | undefined } & (
   | {
       /** As it was given, or as its text says. */
       readonly spec: ResourceSpec;
       readonly path: string;
       readonly labelSelector: string | undefined;
       readonly fieldSelector: string | undefined;
+      readonly as: ResourceSpec["as"];
       readonly source?: undefined;
     }
-  | { readonly spec?: undefined; readonly source: Source }
+  | { readonly spec?: undefined; readonly source: Omit<Source, "watch"> & Partial<Pick<Source, "watch">> }
 );
 
 const VERSION = /^v[0-9]+((alpha|beta)[0-9]+)?$/;
@@ -32,7 +33,7 @@ const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 /** The longest DNS subdomain, which names and groups of the API are. */
 const MAX_NAME_LENGTH = 253;
 
-const sourceNumbers = new WeakMap<Source, number>();
+const sourceNumbers = new WeakMap<object, number>();
 let sources = 0;
 
 /**
@@ -41,10 +42,11 @@ let sources = 0;
  * @param judge judges the selectors, if its core is there
  * @throws {WatchCacheError} `invalid`.
  */
-export function readSpec(spec: string | ResourceSpec | SourceSpec, judge?: Judge): Target {
+export function readSpec(spec: string | ResourceSpec | SourceSpec | PolledSourceSpec, judge?: Judge): Target {
   if (typeof spec === "string") return kubernetes(fromText(spec));
   if (typeof spec !== "object" || spec === null) throw invalid(`a resource is named by text or by an object, not by ${String(spec)}`);
-  return "source" in spec ? custom(read(SOURCE, "resource", spec, judge, "source")) : kubernetes(read(SPEC, "resource", spec, judge));
+  if (!("source" in spec)) return kubernetes(read(SPEC, "resource", spec, judge));
+  return custom(read<SourceSpec | PolledSourceSpec>(spec.poll === undefined ? SOURCE : POLLED, "resource", spec, judge, "source"));
 }
 
 /** `pods`, `v1/pods` and `apps/v1/deployments`. */
@@ -72,27 +74,31 @@ function kubernetes(spec: ResourceSpec): Target {
   const labelSelector = selector(spec.labelSelector);
   const fieldSelector = selector(spec.fieldSelector);
   return {
-    key: JSON.stringify([path, labelSelector ?? "", fieldSelector ?? ""]),
+    key: JSON.stringify([path, labelSelector ?? "", fieldSelector ?? "", spec.as ?? "", spec.poll?.everyMs]),
+    pollMs: spec.poll?.everyMs,
     name: spec.resource,
-    labels: { group, scope: scopeOf(spec.namespace, labelSelector, fieldSelector) },
+    labels: { group, scope: scopeOf(spec.namespace, labelSelector, fieldSelector, spec.as) },
     spec,
     path,
     labelSelector,
     fieldSelector,
+    as: spec.as,
   };
 }
 
-function custom({ source, id }: SourceSpec): Target {
+function custom({ source, id, poll }: SourceSpec | PolledSourceSpec): Target {
   if (!id) throw invalid("a source needs an id: the name that messages call it by");
   read({ namespace: text }, "the source's collection", source.collection);
   let number = sourceNumbers.get(source);
   if (number === undefined) sourceNumbers.set(source, (number = ++sources));
-  return { key: JSON.stringify(["source", number, id]), name: id, labels: { group: "", scope: "" }, source };
+  const pollMs = poll?.everyMs;
+  return { key: JSON.stringify(["source", number, id, pollMs]), name: id, labels: { group: "", scope: "" }, pollMs, source };
 }
 
 /** What narrows a resource, as it would stand in a request. */
-function scopeOf(namespace = "", labelSelector = "", fieldSelector = ""): string {
-  const query = [labelSelector && `labelSelector=${labelSelector}`, fieldSelector && `fieldSelector=${fieldSelector}`].filter(Boolean);
+function scopeOf(namespace = "", labelSelector = "", fieldSelector = "", as = ""): string {
+  const terms = { labelSelector, fieldSelector, as };
+  const query = Object.entries(terms).flatMap(([name, value]) => (value === "" ? [] : [`${name}=${value}`]));
   return (namespace && `namespaces/${namespace}`) + (query.length > 0 ? `?${query.join("&")}` : "");
 }
 

@@ -29,6 +29,28 @@ export interface ResourceSpec {
   labelSelector?: string | undefined;
   /** Only objects with such fields, of those that the server offers. */
   fieldSelector?: string | undefined;
+  /**
+   * Only a part of each object, which the server makes: its metadata (`"PartialObjectMetadata"`), or a row of what `kubectl get` shows
+   * (`"Table"`). Lists and watches then go over fetch whatever the option `transport` says, because browsers cannot ask for it over a WebSocket.
+   * Objects are a `PartialObjectMetadata` or a `TableRow`. Nothing else of them is there to select, order or index by. `update` is `invalid`.
+   */
+  as?: "PartialObjectMetadata" | "Table" | undefined;
+  /** Lists it again and again instead of watching it. */
+  poll?: PollOptions | undefined;
+}
+
+/**
+ * For what can be listed and not watched, such as `metrics.k8s.io`, or a resource that one may list and not watch.
+ *
+ * Each list is compared with the one before, by content, and the differences are events as those of a watch are. The phase is `live`, and the
+ * status `stale` since the last list. A write has it list at once.
+ *
+ * Where the server gives lists and objects versions these are told. Otherwise, as with `metrics.k8s.io`, versions are local: the package numbers them,
+ * and no server knows them. `update` is then `invalid`, because nobody could tell that somebody else was quicker.
+ */
+export interface PollOptions {
+  /** How long after one list is there the next one is asked for, in milliseconds. A slow list delays the next one: there are never two at once. */
+  everyMs: number;
 }
 
 /** A value, or a promise of it. */

@@ -75,6 +75,7 @@ export interface RawKubernetes {
   path: string; // "/api/v1/namespaces/x/pods"
   labelSelector: string | undefined;
   fieldSelector: string | undefined;
+  as?: string | undefined; // "PartialObjectMetadata" or "Table": over fetch alone
   transport: "websocket" | "fetch";
   credentials: string;
   auth?: (() => unknown) | undefined; // MaybePromise<{ headers?, token?, subprotocols?, query? }>
@@ -86,7 +87,7 @@ export interface RawKubernetes {
 /** A Source object given by the user; bodies and frames as the public contract says. */
 export interface RawSource {
   list: Function;
-  watch: Function;
+  watch?: Function; // not called where it is polled
   get?: Function;
   create?: Function;
   update?: Function;
@@ -111,6 +112,7 @@ export interface RawOptions {
   /** Without a path: by `Hooks.indexValues`. */
   indexes?: readonly { name: string; path?: string | undefined }[];
   checkConsistency?: boolean | undefined;
+  pollMs?: number | undefined; // lists this often instead of watching
 }
 
 export interface RawWatchOptions {
@@ -209,6 +211,8 @@ export interface RawResource {
   start(): void;
   status(): RawStatus;
   stats(): unknown;
+  /** A Table's `columnDefinitions` as JSON, once they are known; undefined where the resource is not of rows. */
+  tableColumns(): string | undefined;
   /** Adds its metrics to an exposition. An empty scope: all of the resource. */
   metrics(exposition: RawMetrics, group: string, resource: string, scope: string): void;
 

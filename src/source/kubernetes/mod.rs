@@ -1,9 +1,11 @@
 //! The Kubernetes wire, without a transport: what is sent, and what answers mean.
 //!
 //! A transport asks with a path (`path.rs`), a query (`query.rs`) and headers (`headers.rs`), or over a WebSocket (`socket.rs`). It hands
-//! the head of an answer to `answer.rs`, and a streamed watch to `frames.rs`. Writes have their form in `write.rs`.
+//! the head of an answer to `answer.rs`, and a streamed watch to `frames.rs`. What of the objects is asked for stands in `form.rs`. Writes
+//! have their form in `write.rs`.
 
 mod answer;
+mod form;
 mod frames;
 mod headers;
 mod path;
@@ -12,8 +14,9 @@ mod socket;
 mod write;
 
 pub use self::answer::{Head, MAX_REFUSAL_BYTES, no_answer};
+pub use self::form::{ColumnsSeen, Form, row_of_answer, rows_of_frames, rows_of_page};
 pub use self::frames::{FrameSplitter, frames};
-pub use self::headers::{Header, headers};
+pub use self::headers::{Header, JSON, headers};
 pub use self::path::{list_in, namespace_of, object_path, with_subresource};
 pub use self::query::{Selection, list_query, object_query, watch_query};
 pub use self::socket::{Unread, broken_message, closed, first_word, no_web_socket, not_opened, probe, subprotocols, websocket_url};

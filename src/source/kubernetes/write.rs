@@ -61,6 +61,16 @@ impl WriteRequest {
         }
     }
 
+    /// Whether it is answered with the object, which the server gives in the form that was asked for.
+    pub fn answers_object(&self) -> bool {
+        match self {
+            Self::Create { parameters, .. } | Self::Update { parameters, .. } | Self::Patch { parameters, .. } => {
+                parameters.subresource.is_none()
+            }
+            Self::Delete { .. } | Self::DeleteCollection { .. } => false,
+        }
+    }
+
     /// The path, under the path of the resource's collection, e.g. `/api/v1/pods`.
     pub fn path(&self, collection: &str) -> Result<String, Error> {
         match self {

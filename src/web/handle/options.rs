@@ -7,6 +7,7 @@ use crate::cache::{DEFAULT_WAIT, Deleting, ListOptions, ResourceConfig};
 use crate::informer::{HandlerRequest, Indexer, InformerOptions};
 use crate::source::{DeleteOptions, Narrow, Patch, PatchType, Preconditions, WriteParameters};
 use crate::store::{IndexSpec, WindowBounds, WindowRequest};
+use crate::time::Millis;
 use crate::view::{SearchOptions, ViewOptions};
 use crate::watch::{OnOverflow, WatchOptions};
 use crate::web::bag::Bag;
@@ -14,8 +15,8 @@ use crate::web::error::to_js;
 use crate::web::runtime::{peers, random_seed};
 use crate::web::values::{bound, millis};
 
-/// Options of a resource: those that were given, in place of the core's defaults.
-pub(in crate::web) fn resource_options(value: JsValue) -> Result<ResourceConfig, JsValue> {
+/// Options of a resource: those that were given, in place of the core's defaults. And the time between two polls, where it is polled.
+pub(in crate::web) fn resource_options(value: JsValue) -> Result<(ResourceConfig, Option<Millis>), JsValue> {
     let given = Bag::new("options", value);
     let (retry, history) = (given.bag("retry"), given.bag("history"));
     let mut config = ResourceConfig::named(given.required::<String>("name"));
@@ -41,7 +42,8 @@ pub(in crate::web) fn resource_options(value: JsValue) -> Result<ResourceConfig,
     retry.put_millis("resetAfterMs", &mut reflector.retry.reset_after_ms);
     reflector.peers = peers();
     reflector.seed = random_seed();
-    given.check().map(|()| config)
+    let poll = given.get("pollMs").map(millis);
+    given.check().map(|()| (config, poll))
 }
 
 /// An index: its name, and its path unless it goes by a function.

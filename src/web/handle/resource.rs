@@ -103,6 +103,12 @@ impl RawResource {
         Ok(resource.with(|cacher| stats::stats(cacher, now, flushes, pinned)))
     }
 
+    /// What its rows show, as JSON; nothing where it is not of rows, and before they are known.
+    #[wasm_bindgen(js_name = tableColumns)]
+    pub fn table_columns(&self) -> Result<Option<String>, JsValue> {
+        Ok(self.core()?.columns().map(|columns| columns.to_string()))
+    }
+
     /// Adds its metrics to an exposition.
     pub fn metrics(&self, exposition: &RawMetrics, group: &str, resource: &str, scope: &str) -> Result<(), JsValue> {
         self.core()?.with(|cacher| metrics::write(exposition, cacher, group, resource, scope));

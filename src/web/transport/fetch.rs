@@ -21,21 +21,26 @@ pub(super) struct Fetch {
     pub(super) mode: String,
 }
 
+/// What is sent.
+pub(super) struct Request<'a> {
+    /// The HTTP method.
+    pub(super) method: &'a str,
+    /// The header `Accept`.
+    pub(super) accept: &'a str,
+    /// A media type and bytes of it.
+    pub(super) content: Option<(&'a str, Vec<u8>)>,
+}
+
 impl Fetch {
-    /// Sends a request and gives the answer's body, once its head says that it is what was asked for. What is sent has a media type and bytes.
-    pub(super) async fn send(
-        &self,
-        method: &str,
-        url: &str,
-        credentials: &Credentials,
-        content: Option<(&str, Vec<u8>)>,
-    ) -> Result<Body, Error> {
+    /// Sends a request and gives the answer's body, once its head says that it is what was asked for.
+    pub(super) async fn send(&self, request: Request<'_>, url: &str, credentials: &Credentials) -> Result<Body, Error> {
+        let Request { method, accept, content } = request;
         let abort = Abort::new()?;
         let init = Object::new();
         set(&init, "method", &method.into());
         set(&init, "credentials", &self.mode.as_str().into());
         set(&init, "cache", &"no-store".into());
-        set(&init, "headers", &merged(credentials, content.as_ref().map(|(media_type, _)| *media_type))?);
+        set(&init, "headers", &merged(credentials, accept, content.as_ref().map(|(media_type, _)| *media_type))?);
         if let Some((_, body)) = content {
             set(&init, "body", &Uint8Array::from(body.as_slice()));
         }
@@ -66,7 +71,7 @@ impl Fetch {
 }
 
 /// The user's headers with ours.
-fn merged(credentials: &Credentials, content_type: Option<&str>) -> Result<JsValue, Error> {
+fn merged(credentials: &Credentials, accept: &str, content_type: Option<&str>) -> Result<JsValue, Error> {
     let failed = |_| Error::new(ErrorCode::Invalid, "auth: the headers cannot be read");
     let merged: Headers = match &credentials.headers {
         Some(given) => {
@@ -75,7 +80,7 @@ fn merged(credentials: &Credentials, content_type: Option<&str>) -> Result<JsVal
         }
         None => Headers::new().map_err(failed)?,
     };
-    for header in headers(credentials.token.as_deref(), content_type) {
+    for header in headers(accept, credentials.token.as_deref(), content_type) {
         if header.replaces || !merged.has(header.name).unwrap_or(false) {
             merged.set(header.name, &header.value).map_err(failed)?;
         }

@@ -9,11 +9,11 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use super::body::Body;
 use super::credentials::Credentials;
-use super::fetch::Fetch;
+use super::fetch::{Fetch, Request};
 use super::websocket::{self, FrameEncoder, Refused};
 use crate::source::kubernetes::{
-    Selection, first_word, frames, list_in, list_query, namespace_of, no_web_socket, not_opened, object_path, object_query, probe,
-    watch_query, with_subresource,
+    ColumnsSeen, Form, Selection, first_word, frames, list_in, list_query, namespace_of, no_web_socket, not_opened, object_path,
+    object_query, probe, row_of_answer, rows_of_frames, rows_of_page, watch_query, with_subresource,
 };
 use crate::source::page::read_all;
 use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
@@ -32,6 +32,8 @@ struct Transport {
     server: String,
     path: String,
     selection: Selection,
+    form: Form,
+    columns: ColumnsSeen,
     watches: Watches,
     auth: Option<Function>,
     fetch: Fetch,
@@ -63,6 +65,8 @@ impl KubernetesSource {
             server: given.required("server"),
             path: given.required("path"),
             selection: Selection { labels: given.get("labelSelector"), fields: given.get("fieldSelector") },
+            form: Form::named(given.get::<String>("as").as_deref()).unwrap_or_default(),
+            columns: ColumnsSeen::default(),
             auth: given.function("auth"),
             fetch: Fetch { function: given.required_function("fetch"), mode: given.required("credentials") },
         };
@@ -82,8 +86,20 @@ impl KubernetesSource {
         self.url(&self.0.path, &watch_query(request, &self.0.selection, &credentials.query))
     }
 
-    async fn get_body(&self, url: &str, credentials: &Credentials) -> Result<Body, Error> {
-        self.0.fetch.send("GET", url, credentials, None).await
+    async fn get_body(&self, accept: &str, url: &str, credentials: &Credentials) -> Result<Body, Error> {
+        self.0.fetch.send(Request { method: "GET", accept, content: None }, url, credentials).await
+    }
+
+    /// The frames of a watch over fetch.
+    async fn frames(&self, url: &str, credentials: &Credentials) -> Result<FrameStream, Error> {
+        let Transport { form, columns, .. } = &*self.0;
+        let frames = frames(self.get_body(form.accept(false), url, credentials).await?.chunks());
+        Ok(if *form == Form::Table { rows_of_frames(frames, columns.clone()) } else { frames })
+    }
+
+    /// The answer to a request about one object, which came in this form.
+    fn answer(&self, form: Form, document: Vec<u8>) -> Result<Vec<u8>, Error> {
+        if form == Form::Table { row_of_answer(document, &self.0.columns) } else { Ok(document) }
     }
 }
 
@@ -94,9 +110,23 @@ impl Source for KubernetesSource {
             let credentials = source.credentials().await?;
             let (path, request) = list_in(&source.0.path, request);
             let url = source.url(&path, &list_query(&request, &source.0.selection, &credentials.query));
-            Ok(source.get_body(&url, &credentials).await?.chunks())
+            let Transport { form, columns, .. } = &*source.0;
+            let page = source.get_body(form.accept(true), &url, &credentials).await?.chunks();
+            Ok(if *form == Form::Table { rows_of_page(page, columns.clone()) } else { page })
         }
         .boxed_local()
+    }
+
+    fn part(&self) -> Option<&'static str> {
+        self.0.form.kind()
+    }
+
+    fn is_rendered(&self) -> bool {
+        self.0.form == Form::Table
+    }
+
+    fn columns(&self) -> Option<Rc<str>> {
+        self.0.columns.newest()
     }
 
     fn names_kinds(&self) -> bool {
@@ -118,15 +148,15 @@ impl Source for KubernetesSource {
             let url = source.watch_url(&request, &credentials);
             let (constructor, encoder) = match &source.0.watches {
                 Watches::Sockets { constructor, encoder } => (constructor, encoder),
-                Watches::Streams => return Ok(frames(source.get_body(&url, &credentials).await?.chunks())),
+                Watches::Streams => return source.frames(&url, &credentials).await,
             };
             match websocket::open(constructor, &url, &credentials, encoder.clone()).await {
                 Ok(stream) => Ok(stream),
                 Err(Refused::Told(error)) => Err(error),
                 Err(Refused::Silent) => {
                     let url = source.watch_url(&probe(&request), &credentials);
-                    let answer = match source.get_body(&url, &credentials).await {
-                        Ok(body) => first_word(frames(body.chunks()), &WebRuntime::new()).await,
+                    let answer = match source.frames(&url, &credentials).await {
+                        Ok(frames) => first_word(frames, &WebRuntime::new()).await,
                         Err(error) => Err(error),
                     };
                     Err(not_opened(answer))
@@ -146,7 +176,10 @@ impl Source for KubernetesSource {
             let path = with_subresource(object_path(&source.0.path, &object)?, subresource.as_deref());
             let credentials = source.credentials().await?;
             let url = source.url(&path, &object_query(&credentials.query));
-            read_all(source.get_body(&url, &credentials).await?.chunks()).await
+            // A part with an address of its own is no row of the Table.
+            let form = if subresource.is_none() { source.0.form } else { Form::Whole };
+            let document = read_all(source.get_body(form.accept(false), &url, &credentials).await?.chunks()).await?;
+            source.answer(form, document)
         }
         .boxed_local()
     }
@@ -158,8 +191,10 @@ impl Source for KubernetesSource {
             let (method, content_type, own) = (request.method(), request.content_type(), request.path(path)?);
             let credentials = source.credentials().await?;
             let url = source.url(&own, &request.query(path, selection, &credentials.query));
-            let body = fetch.send(method, &url, &credentials, Some((content_type, request.into_body()))).await?;
-            read_all(body.chunks()).await
+            let form = if request.answers_object() { source.0.form } else { Form::Whole };
+            let sent = Request { method, accept: form.accept(false), content: Some((content_type, request.into_body())) };
+            let document = read_all(fetch.send(sent, &url, &credentials).await?.chunks()).await?;
+            source.answer(form, document)
         }
         .boxed_local()
     }
