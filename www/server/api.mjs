@@ -2,15 +2,17 @@
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocketServer } from "ws";
+import { acceptedView } from "./accept.mjs";
 import { authenticate } from "./auth.mjs";
 import { discoveryDocument, isProbe, isPublic } from "./discovery.mjs";
 import { isCacheable } from "./front.mjs";
 import { FrontWatcher } from "./front-watch.mjs";
 import { encodeJson } from "./json.mjs";
-import { readPage, renderPage } from "./list.mjs";
+import { pageMetadata, readPage, renderPage } from "./list.mjs";
 import { isInKnownGroup, parseResourcePath } from "./path.mjs";
 import { decodeListOptions } from "./query.mjs";
 import { keyOf } from "./resources.mjs";
+import { answerReview, findReview } from "./reviews.mjs";
 import { decodeEviction, EVICTED, scaleOf } from "./subresources.mjs";
 import { StreamSink, WebSocketSink } from "./sinks.mjs";
 import {
@@ -18,7 +20,6 @@ import {
   badRequest,
   methodNotAllowed,
   noSuchResource,
-  notAcceptable,
   notFound,
   PAGE_NOT_FOUND,
   StatusError,
@@ -27,6 +28,7 @@ import {
 } from "./status.mjs";
 import { checkHandshake, endUpgrade, refuseUpgrade } from "./upgrade.mjs";
 import { parseVersion } from "./version.mjs";
+import { Viewer, ViewSink } from "./views.mjs";
 import { checkWatchOptions, Watcher } from "./watch.mjs";
 import { decodeSaid, deletedStatus, Writer } from "./write.mjs";
 
@@ -34,7 +36,6 @@ import { decodeSaid, deletedStatus, Writer } from "./write.mjs";
 /** @typedef {import("node:http").IncomingMessage} Request */
 /** @typedef {import("node:http").ServerResponse} Response */
 
-const AVAILABLE = ["application/json", "application/json;stream=watch"];
 const BODY_LIMIT = 3 * 1024 * 1024;
 /** Programs that people read the answers of get them indented, unless they say otherwise. */
 const READABLE_AGENT = /^(Mozilla\/5\.0|curl|Wget)/;
@@ -70,8 +71,10 @@ export class Api {
       const { pathname, searchParams } = answer.url;
       if (!isPublic(pathname)) authenticate(request, this.settings.tokens);
       if (isProbe(pathname)) return answer.text(200, "ok");
-      const document = discoveryDocument(pathname);
-      if (document !== undefined) return answer.json(200, document);
+      const discovered = discoveryDocument(pathname, request);
+      if (discovered) return answer.discovered(discovered, request.headers["if-none-match"]);
+      const review = findReview(pathname);
+      if (review) return await this.#review(request, answer, review);
       const path = parseResourcePath(pathname);
       if (!path && isInKnownGroup(pathname)) throw noSuchResource();
       if (!path) return answer.text(404, PAGE_NOT_FOUND);
@@ -84,8 +87,8 @@ export class Api {
 
   /** @param {Request} request @param {Answer} answer @param {ResourcePath} path @param {URLSearchParams} query */
   async #read(request, answer, path, query) {
-    checkAccept(request);
-    if (path.name && !path.watch) return this.#get(answer, path, query);
+    const viewer = this.#viewer(request, path, query);
+    if (path.name && !path.watch) return this.#get(answer, path, query, viewer);
     const options = decodeListOptions(query, path.definition, { forceWatch: path.watch });
     if (options.watch) checkWatchOptions(options);
     const trouble = this.faults.answer({ verb: options.watch ? "watch" : "list", resource: path.definition.resource });
@@ -93,14 +96,31 @@ export class Api {
     if (options.watch) {
       const open = await this.#openWatch(path, options);
       answer.stream();
-      this.#watch(new StreamSink(answer.response), path, options, open);
+      this.#watch(new StreamSink(answer.response), path, options, { open, viewer });
       return;
     }
-    await this.#list(answer, path, options);
+    await this.#list(answer, path, options, viewer);
   }
 
-  /** @param {Answer} answer @param {ResourcePath} path @param {URLSearchParams} query */
-  async #get(answer, path, query) {
+  /**
+   * What the answer shows of objects, where that is not the objects themselves.
+   * @param {Request} request @param {ResourcePath} path @param {URLSearchParams} query
+   * @throws {StatusError} 406
+   */
+  #viewer(request, { definition }, query) {
+    const view = acceptedView(request);
+    return view && new Viewer(view, definition, { query, now: this.settings.now });
+  }
+
+  /** @param {Request} request @param {Answer} answer @param {import("./reviews.mjs").Review} review */
+  async #review(request, answer, review) {
+    // There is no table of a question.
+    if (acceptedView(request)) throw new StatusError(406, "NotAcceptable", "only the following media types are accepted: application/json");
+    answer.json(201, answerReview(review, request.method, await readBody(request), this.settings.now()));
+  }
+
+  /** @param {Answer} answer @param {ResourcePath} path @param {URLSearchParams} query @param {Viewer} [viewer] */
+  async #get(answer, path, query, viewer) {
     const { definition, namespace, name } = path;
     const table = this.store.table(definition);
     const text = query.get("resourceVersion") ?? "";
@@ -116,18 +136,31 @@ export class Api {
     if (path.subresource === "scale") return answer.json(200, scaleOf(object.parse()));
     // An eviction is made, and never read.
     if (path.subresource === "eviction") throw methodNotAllowed();
-    answer.bytes(200, object.document());
+    answer.object(200, object, viewer);
   }
 
-  /** @param {Answer} answer @param {ResourcePath} path @param {import("./query.mjs").ListOptions} options */
-  async #list(answer, path, options) {
+  /** @param {Answer} answer @param {ResourcePath} path @param {import("./query.mjs").ListOptions} options @param {Viewer} [viewer] */
+  async #list(answer, path, options, viewer) {
+    viewer?.checkList();
     const { definition, namespace } = path;
     this.counts.lists += 1;
     const table = this.store.table(definition);
     const front = this.#frontFor(definition, options);
-    const page = front
-      ? await front.list(table, namespace, options)
-      : renderPage(await readPage(table, options, namespace, this.faults.visible(table)), definition);
+    const read = () => readPage(table, options, namespace, this.faults.visible(table));
+    let page;
+    if (!viewer) page = front ? await front.list(table, namespace, options) : renderPage(await read(), definition);
+    else if (front) {
+      const { metadata, items } = await front.page(table, namespace, options);
+      page = documentParts(viewer.list(metadata, JSON.parse(items.toString())));
+    } else {
+      const found = await read();
+      page = documentParts(
+        viewer.list(
+          pageMetadata(found),
+          found.items.map((item) => item.parse()),
+        ),
+      );
+    }
     const slow = this.faults.take("slowPages", { resource: definition.resource });
     if (slow) await answer.chunks(drip(page, slow.pageMs, slow.chunks));
     else await answer.chunks(page);
@@ -154,9 +187,9 @@ export class Api {
 
   /**
    * @param {WebSocketSink | StreamSink} sink @param {ResourcePath} path @param {import("./query.mjs").ListOptions} options
-   * @param {import("./front.mjs").OpenWatch} [open] of the cache; without one the store serves it
+   * @param {{ open?: import("./front.mjs").OpenWatch, viewer?: Viewer }} how `open`: the watch of the cache; without one the store serves it
    */
-  #watch(sink, path, options, open) {
+  #watch(sink, path, options, { open, viewer }) {
     const { definition, namespace, name } = path;
     const table = this.store.table(definition);
     this.counts.watches += 1;
@@ -168,9 +201,10 @@ export class Api {
       },
     };
     const scope = { namespace, name };
+    const shown = viewer ? new ViewSink(sink, viewer) : sink;
     const watcher = open
-      ? new FrontWatcher(table, options, scope, sink, settings, open)
-      : new Watcher(table, options, scope, sink, settings);
+      ? new FrontWatcher(table, options, scope, shown, settings, open)
+      : new Watcher(table, options, scope, shown, settings);
     /** @type {import("./faults.mjs").Stream} */
     const stream = {
       transport: sink.kind === "websocket" ? "websocket" : "http",
@@ -190,6 +224,7 @@ export class Api {
   /** @param {Request} request @param {Answer} answer @param {ResourcePath} path @param {URLSearchParams} query */
   async #write(request, answer, path, query) {
     const { definition, name, subresource } = path;
+    const viewer = this.#viewer(request, path, query);
     const body = await readBody(request);
     // Whoever writes is known by the first word of its User-Agent, unless the request says it.
     const agent = (request.headers["user-agent"] ?? "unknown").split("/")[0];
@@ -198,8 +233,7 @@ export class Api {
     if (request.method === "POST" || request.method === "PUT") checkContentType(request);
     if (subresource === "eviction" && request.method !== "POST") throw methodNotAllowed();
     /** @param {number} code @param {import("./write.mjs").Left} left */
-    const leave = (code, left) =>
-      subresource === "scale" ? answer.json(code, scaleOf(left.parse())) : answer.bytes(code, left.document());
+    const leave = (code, left) => (subresource === "scale" ? answer.json(code, scaleOf(left.parse())) : answer.object(code, left, viewer));
     switch (request.method) {
       case "POST":
         if (subresource === "eviction") {
@@ -215,13 +249,16 @@ export class Api {
         if (!name) throw methodNotAllowed();
         return leave(200, this.writer.patch(path, body, contentType, said));
       case "DELETE": {
-        if (subresource || (!name && definition.namespaced && !path.namespace)) throw methodNotAllowed();
+        if (subresource || (!name && (!definition.deletesAll || (definition.namespaced && !path.namespace)))) throw methodNotAllowed();
         if (!name) {
           const deleted = this.writer.removeAll(path, decodeListOptions(query, definition), body, said.dryRun);
-          return answer.chunks(renderPage({ version: this.store.revision, items: deleted }, definition));
+          const page = { version: this.store.revision, items: deleted };
+          if (!viewer) return answer.chunks(renderPage(page, definition));
+          const objects = deleted.map((item) => item.parse());
+          return answer.json(200, viewer.list(pageMetadata(page), objects));
         }
         const last = this.writer.remove(path, body, said.dryRun);
-        return definition.returnsDeleted ? answer.bytes(200, last.document()) : answer.json(200, deletedStatus(definition, last));
+        return definition.returnsDeleted ? answer.object(200, last, viewer) : answer.json(200, deletedStatus(definition, last));
       }
       default:
         throw methodNotAllowed();
@@ -240,6 +277,7 @@ export class Api {
       const path = parseResourcePath(url.pathname);
       if (!path && isInKnownGroup(url.pathname)) throw noSuchResource();
       if (!path) return endUpgrade(socket, 404, "text/plain; charset=utf-8", PAGE_NOT_FOUND);
+      const viewer = this.#viewer(request, path, url.searchParams);
       const options = decodeListOptions(url.searchParams, path.definition, { forceWatch: path.watch });
       if (!options.watch) throw badRequest("a WebSocket is only for watches here");
       checkWatchOptions(options);
@@ -250,7 +288,7 @@ export class Api {
       request.headers["sec-websocket-protocol"] = remaining[0];
       if (remaining.length === 0) delete request.headers["sec-websocket-protocol"];
       this.webSockets.handleUpgrade(request, socket, head, (webSocket) =>
-        this.#watch(new WebSocketSink(webSocket, socket), path, options, open),
+        this.#watch(new WebSocketSink(webSocket, socket), path, options, { open, viewer }),
       );
     } catch (error) {
       refuseUpgrade(socket, asStatusError(error));
@@ -278,6 +316,25 @@ class Answer {
   /** @param {number} code @param {unknown} document @param {Record<string, string>} [headers] */
   json(code, document, headers = {}) {
     this.text(code, `${encodeJson(document, this.pretty ? 2 : undefined)}\n`, "application/json", headers);
+  }
+
+  /**
+   * One object, or what a view shows of it.
+   * @param {number} code @param {import("./write.mjs").Left} left @param {Viewer} [viewer]
+   */
+  object(code, left, viewer) {
+    if (viewer) this.json(code, viewer.object(left.parse()));
+    else this.bytes(code, left.document());
+  }
+
+  /** @param {import("./discovery.mjs").Discovered} discovered @param {string} [known] the version that the client has */
+  discovered({ document, type, headers = {} }, known) {
+    if (known !== undefined && headers.etag === known) {
+      this.response.writeHead(304, headers);
+      this.response.end();
+      return;
+    }
+    this.text(200, `${encodeJson(document, this.pretty ? 2 : undefined)}\n`, type ?? "application/json", headers);
   }
 
   /** @param {number} code @param {Buffer} document JSON */
@@ -314,17 +371,9 @@ class Answer {
   }
 }
 
-/** @param {Request} request */
-function checkAccept(request) {
-  const accept = request.headers.accept;
-  if (!accept) return;
-  const acceptable = accept.split(",").some((clause) => {
-    const [type, ...parameters] = clause.split(";").map((part) => part.trim().toLowerCase());
-    // Tables and the like are other documents than what is served here.
-    if (parameters.some((parameter) => parameter.startsWith("as="))) return false;
-    return type === "application/json" || type === "*/*" || type === "application/*";
-  });
-  if (!acceptable) throw notAcceptable(AVAILABLE);
+/** A document of which nothing is ready yet. @param {unknown} document */
+function documentParts(document) {
+  return [Buffer.from(`${encodeJson(document)}\n`)];
 }
 
 /** Objects come as JSON here, and not as YAML or protobuf. @param {Request} request */

@@ -111,6 +111,19 @@ export class Front {
    * @throws {StatusError} what the cache says
    */
   async list(table, namespace, options) {
+    const { metadata, items } = await this.page(table, namespace, options);
+    const { definition } = table;
+    const head = encodeJson({ kind: `${definition.kind}List`, apiVersion: apiVersion(definition), metadata });
+    return [Buffer.from(`${head.slice(0, -1)},"items":`), items, Buffer.from("}\n")];
+  }
+
+  /**
+   * A page of a list.
+   * @param {Table} table @param {string} namespace @param {ListOptions} options
+   * @returns {Promise<{ metadata: Record<string, unknown>, items: Buffer }>} `items` is a JSON array
+   * @throws {StatusError} what the cache says
+   */
+  async page(table, namespace, options) {
     const { resourceVersion, resourceVersionMatch, limit } = options;
     // The cache takes versions of any length, an API server those of 64 bits.
     askedVersion(options);
@@ -131,9 +144,7 @@ export class Front {
       table.keep(Number(page.resourceVersion));
     }
     if (page.remainingItemCount) metadata.remainingItemCount = page.remainingItemCount;
-    const { definition } = table;
-    const head = encodeJson({ kind: `${definition.kind}List`, apiVersion: apiVersion(definition), metadata });
-    return [Buffer.from(`${head.slice(0, -1)},"items":`), bufferOf(page.raw), Buffer.from("}\n")];
+    return { metadata, items: bufferOf(page.raw) };
   }
 
   /**

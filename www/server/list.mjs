@@ -127,6 +127,15 @@ export function selects({ labels, fields }, object) {
   return labels.matches(object.labels) && fields.matches(object.fields);
 }
 
+/** The metadata of a list. @param {Page} page */
+export function pageMetadata(page) {
+  /** @type {Record<string, unknown>} */
+  const metadata = { resourceVersion: String(page.version) };
+  if (page.continue) metadata.continue = page.continue;
+  if (page.remaining) metadata.remainingItemCount = page.remaining;
+  return metadata;
+}
+
 /**
  * The page as a List document. Nothing is encoded here but the head: items are the bytes that the store holds.
  * @param {Page} page
@@ -134,11 +143,7 @@ export function selects({ labels, fields }, object) {
  * @returns {Generator<Buffer, void>}
  */
 export function* renderPage(page, definition) {
-  /** @type {Record<string, unknown>} */
-  const metadata = { resourceVersion: String(page.version) };
-  if (page.continue) metadata.continue = page.continue;
-  if (page.remaining) metadata.remainingItemCount = page.remaining;
-  const head = encodeJson({ kind: `${definition.kind}List`, apiVersion: apiVersion(definition), metadata });
+  const head = encodeJson({ kind: `${definition.kind}List`, apiVersion: apiVersion(definition), metadata: pageMetadata(page) });
   /** @type {Buffer[]} */
   let parts = [Buffer.from(`${head.slice(0, -1)},"items":[`)];
   let size = parts[0].length;

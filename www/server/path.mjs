@@ -1,5 +1,6 @@
 // API paths: /api/v1/... and /apis/GROUP/VERSION/..., with or without a namespace, a name, a subresource, and the old /watch/ prefix.
-import { findResource, RESOURCES } from "./resources.mjs";
+import { isKnownGroup } from "./discovery.mjs";
+import { findResource } from "./resources.mjs";
 
 /**
  * @typedef {object} ResourcePath
@@ -48,7 +49,7 @@ export function parseResourcePath(pathname) {
  */
 export function isInKnownGroup(pathname) {
   const [root, group] = pathname.split("/").filter(Boolean);
-  return root === "api" || (root === "apis" && RESOURCES.some((definition) => definition.group !== "" && definition.group === group));
+  return root === "api" || (root === "apis" && isKnownGroup(group ?? ""));
 }
 
 const NAMESPACE_SUBRESOURCES = new Set(["status", "finalize"]);

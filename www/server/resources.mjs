@@ -12,6 +12,7 @@
  * @property {boolean} namespaced
  * @property {boolean} status whether /status exists
  * @property {readonly string[]} parts other subresources that exist
+ * @property {boolean} deletesAll whether a collection can be deleted
  * @property {boolean} returnsDeleted whether DELETE answers the object instead of a Status
  * @property {boolean} namesFieldsItself whether the type has its own list of selectable fields; it decides the text of the error
  * @property {Record<string, (object: any) => string>} fields selectable fields
@@ -36,6 +37,7 @@ function define(part) {
     namespaced: true,
     status: false,
     parts: [],
+    deletesAll: true,
     returnsDeleted: false,
     namesFieldsItself: true,
     fields: nameAndNamespace,
@@ -86,6 +88,7 @@ export const RESOURCES = [
     shortNames: ["ns"],
     namespaced: false,
     status: true,
+    deletesAll: false,
     returnsDeleted: true,
     fields: { ...nameOnly, "status.phase": (namespace) => text(namespace.status?.phase) },
     empty: { spec: {}, status: {} },

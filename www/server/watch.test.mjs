@@ -414,16 +414,33 @@ testBoth("wir_09_no_watch_is_compressed", async (t) => {
   assert.deepEqual(await after.nextBrief(1), ["ADDED default/later"], "what comes after the state is read, too");
 });
 
-// The original sends one-row tables to who asks for them, column definitions with the first. Whole objects are all that is spoken here. Who
-// names them as a way out gets them, and who does not is refused. A Status stays one.
-testBoth("wir_14_no_watch_is_a_table", async (t) => {
-  const { url, api } = await threePods(t);
+// The original sends one-row tables to who asks for them, column definitions with the first. A Status stays one.
+testBoth("wir_14_a_watch_is_a_table_for_who_asks_for_one", async (t) => {
+  const { url, api, createPod, control } = await threePods(t);
   const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
-  const refused = await api("/api/v1/pods?watch=1", { headers: { accept: table } });
+  const client = await openStream(url, "/api/v1/pods?watch=1&allowWatchBookmarks=1", { accept: `${table},application/json` });
+  for (let count = 0; count < 4; count += 1) await client.next();
+  const rows = client.events.map(({ type, object }) => [type, object.kind, object.columnDefinitions?.length, object.rows[0].cells[0]]);
+  const [a, b, c] = STATE.map((brief) => brief.split("/")[1]);
+  assert.deepEqual(rows, [
+    ["ADDED", "Table", 9, a],
+    ["ADDED", "Table", undefined, b],
+    ["ADDED", "Table", undefined, c],
+    ["BOOKMARK", "Table", undefined, ""],
+  ]);
+  const { metadata } = client.events[3].object.rows[0].object;
+  assert.deepEqual(metadata.annotations, { "k8s.io/initial-events-end": "true" });
+  assert.equal(client.events[3].object.metadata.resourceVersion, metadata.resourceVersion);
+  await createPod("default", "later");
+  const { type, object } = await client.next();
+  assert.deepEqual([type, object.rows[0].object.kind, object.rows[0].object.metadata.name], ["ADDED", "PartialObjectMetadata", "later"]);
+  assert.equal(object.metadata.resourceVersion, object.rows[0].object.metadata.resourceVersion);
+  client.close();
+  control.fault("expire");
+  const late = await openStream(url, "/api/v1/pods?watch=1&resourceVersion=1", { accept: table });
+  assert.deepEqual(await late.nextBrief(1).then(([brief]) => brief.split(":")[0]), "ERROR Expired");
+  const refused = await api("/api/v1/pods?watch=1", { headers: { accept: "application/json;as=Table;v=v9;g=meta.k8s.io" } });
   assert.deepEqual([refused.code, refused.body.kind, refused.body.reason], [406, "Status", "NotAcceptable"]);
-  const client = await openStream(url, "/api/v1/pods?watch=1", { accept: `${table},application/json` });
-  assert.deepEqual(await client.nextBrief(3), STATE);
-  for (const { object } of client.events) assert.equal(object.kind, "Pod");
 });
 
 testBoth("wir_04_http_watches_are_chunked_json_lines", async (t) => {

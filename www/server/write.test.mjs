@@ -283,7 +283,7 @@ test("discovery_names_what_is_there", async (t) => {
   assert.deepEqual((await api("/api")).body.versions, ["v1"]);
   assert.deepEqual(
     (await api("/apis")).body.groups.map((/** @type {any} */ group) => group.name),
-    ["apps"],
+    ["apps", "authentication.k8s.io", "authorization.k8s.io"],
   );
   const core = (await api("/api/v1")).body.resources.map((/** @type {any} */ resource) => resource.name);
   for (const name of ["pods", "pods/status", "nodes", "events", "namespaces", "configmaps", "services"])
