@@ -210,7 +210,7 @@ async function thereAndBack(page, meanwhile) {
 }
 
 test("kept for the way back", PROTOCOL, async (t) => {
-  for (let attempts = 5; ; attempts--) {
+  for (let attempts = 3; ; attempts--) {
     let lost;
     await withAll(async (page) => {
       await page.evaluate(() => {

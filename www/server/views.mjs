@@ -1,5 +1,6 @@
 // Other documents of the same objects: their metadata alone, and the table that people read.
 import { encodeJson } from "./json.mjs";
+import { apiVersion } from "./resources.mjs";
 import { badRequest, StatusError } from "./status.mjs";
 import { TABLES } from "./tables/columns.mjs";
 
@@ -80,11 +81,10 @@ export class Viewer {
   /** @param {Record<string, unknown>} metadata of the list @param {any[]} objects without kind and apiVersion */
   list(metadata, objects) {
     if (this.as === "Table") {
-      const { kind, group, version } = this.definition;
-      const apiVersion = group ? `${group}/${version}` : version;
+      const type = { kind: this.definition.kind, apiVersion: apiVersion(this.definition) };
       return this.#table(
         metadata,
-        objects.map((object) => ({ kind, apiVersion, ...object })),
+        objects.map((object) => ({ ...type, ...object })),
         this.#columns,
       );
     }

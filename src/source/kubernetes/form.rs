@@ -27,13 +27,13 @@ pub enum Form {
 }
 
 impl Form {
-    /// By the name of the kind that a server is asked for; `None` for one that it would not know.
-    pub fn named(name: Option<&str>) -> Option<Self> {
+    /// By the name of the kind that a server is asked for. Fails with `invalid` for one that it would not know.
+    pub fn named(name: Option<&str>) -> Result<Self, Error> {
         match name {
-            None => Some(Self::Whole),
-            Some("PartialObjectMetadata") => Some(Self::Metadata),
-            Some("Table") => Some(Self::Table),
-            Some(_) => None,
+            None => Ok(Self::Whole),
+            Some("PartialObjectMetadata") => Ok(Self::Metadata),
+            Some("Table") => Ok(Self::Table),
+            Some(other) => Err(Error::new(ErrorCode::Invalid, format!("as is PartialObjectMetadata or Table, not {other:?}"))),
         }
     }
 
@@ -244,11 +244,11 @@ mod tests {
 
     #[test]
     fn forms_are_asked_for_by_the_header_accept() {
-        assert_eq!(Form::named(None), Some(Form::Whole));
+        assert_eq!(Form::named(None), Ok(Form::Whole));
         assert_eq!(Form::named(Some("Table")).unwrap().accept(true), "application/json;as=Table;v=v1;g=meta.k8s.io");
         let metadata = Form::named(Some("PartialObjectMetadata")).unwrap();
         assert_ne!(metadata.accept(true), metadata.accept(false));
-        assert_eq!(Form::named(Some("table")), None);
+        assert_eq!(Form::named(Some("table")).unwrap_err().code, ErrorCode::Invalid);
         assert_eq!((Form::Whole.kind(), metadata.kind()), (None, Some("PartialObjectMetadata")));
     }
 }

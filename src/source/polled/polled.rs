@@ -7,7 +7,7 @@ use futures::channel::oneshot;
 use futures::future::{Either, LocalBoxFuture, select};
 use futures::{FutureExt, StreamExt, future, stream};
 
-use super::state::{Listed, State};
+use super::state::{Listed, State, number_of};
 use crate::json::{FieldSet, scan_object, stamp};
 use crate::runtime::SharedRuntime;
 use crate::source::page;
@@ -186,7 +186,7 @@ impl Source for Polled {
         let shared = self.0.clone();
         async move {
             let asked = request.resource_version.as_deref().filter(|_| request.resource_version_match.as_deref() == Some("Exact"));
-            match asked.map(|text| Version::parse(text).ok().and_then(|version| version.as_u64()).unwrap_or_default()) {
+            match asked.map(|text| number_of(text).unwrap_or_default()) {
                 Some(version) if version != shared.state.borrow().version() => return Err(too_old(version, &shared.state.borrow())),
                 Some(_) => {}
                 None => shared.poll().await?,
@@ -203,7 +203,7 @@ impl Source for Polled {
             if shared.due_in() == 0 {
                 shared.poll().await?;
             }
-            let version = Version::parse(&request.resource_version).ok().and_then(|version| version.as_u64()).unwrap_or_default();
+            let version = number_of(&request.resource_version).unwrap_or_default();
             if !shared.state.borrow().reaches_back_to(version) {
                 return Err(too_old(version, &shared.state.borrow()));
             }
@@ -236,11 +236,11 @@ impl Source for Polled {
                 return Err(Error::new(ErrorCode::Invalid, message));
             }
             let answer = shared.source.write(request).await?;
-            shared.written();
-            // The write has happened, whatever the poll says: the next one shows it.
             if local && shared.poll().await.is_ok() {
                 return Ok(shared.versioned(answer));
             }
+            // It has happened, whatever the poll says: the next one shows it.
+            shared.written();
             Ok(answer)
         }
         .boxed_local()
@@ -289,10 +289,11 @@ mod tests {
 
     const PERIOD: Millis = 1_000;
 
-    /// Lists objects of these names, each at the version of its list, or refuses. Its lists take time.
+    /// Lists objects of these names, with versions that grow or without any, or refuses. Its lists take time.
     #[derive(Default)]
     struct Lists {
         names: RefCell<Vec<&'static str>>,
+        versioned: Cell<bool>,
         refusal: RefCell<Option<Error>>,
         takes: Cell<Millis>,
         lists: Cell<u32>,
@@ -314,9 +315,14 @@ mod tests {
                 if let Some(refusal) = lists.refusal.borrow().clone() {
                     return Err(refusal);
                 }
-                let item = |name: &&str| format!(r#"{{"metadata":{{"name":"{name}"}}}}"#);
-                let items: Vec<_> = lists.names.borrow().iter().map(item).collect();
-                let page = format!(r#"{{"kind":"XList","metadata":{{}},"items":[{}]}}"#, items.join(","));
+                let version = |number: usize| if lists.versioned.get() { number.to_string() } else { String::new() };
+                let item = |(at, name): (usize, &&str)| {
+                    format!(r#"{{"metadata":{{"name":"{name}","resourceVersion":"{}"}}}}"#, version(10 * at + 1))
+                };
+                let names = lists.names.borrow();
+                let items: Vec<_> = names.iter().enumerate().map(item).collect();
+                let metadata = format!(r#"{{"resourceVersion":"{}"}}"#, version(10 * names.len()));
+                let page = format!(r#"{{"kind":"XList","metadata":{metadata},"items":[{}]}}"#, items.join(","));
                 Ok(stream::once(future::ready(Ok(page.into_bytes()))).boxed_local())
             }
             .boxed_local()
@@ -431,6 +437,27 @@ mod tests {
         assert_eq!(rig.told().len(), 0, "the period begins anew");
     }
 
+    fn patch() -> WriteRequest {
+        let patch = crate::source::Patch { kind: crate::source::PatchType::Merge, document: b"{}".to_vec(), force: false };
+        let object = ObjectName { namespace: String::new(), name: "written".into() };
+        WriteRequest::Patch { object, patch, parameters: Default::default() }
+    }
+
+    #[test]
+    fn a_write_to_a_server_with_versions_is_shown_at_once_and_its_answer_stays_as_it_is() {
+        let rig = Rig::new();
+        rig.lists.versioned.set(true);
+        rig.list().unwrap();
+        rig.watch(rig.version()).unwrap();
+        rig.time.advance(0);
+        rig.told();
+        let answer = rig.time.run_until(rig.polled.write(patch())).unwrap();
+        assert_eq!(answer, br#"{"metadata":{"name":"written"}}"#);
+        rig.time.advance(0);
+        assert_eq!(rig.told(), ["ADDED written", "BOOKMARK"]);
+        assert_eq!((rig.version(), rig.lists.lists.get()), (20, 2), "one list for the write");
+    }
+
     #[test]
     fn a_write_is_shown_at_once_at_the_version_of_its_answer() {
         let rig = Rig::new();
@@ -438,13 +465,12 @@ mod tests {
         rig.watch(rig.version()).unwrap();
         rig.time.advance(0);
         rig.told();
-        let patch = || crate::source::Patch { kind: crate::source::PatchType::Merge, document: b"{}".to_vec(), force: false };
         let object = ObjectName { namespace: String::new(), name: "written".into() };
-        let request = WriteRequest::Patch { object: object.clone(), patch: patch(), parameters: Default::default() };
-        let answer = String::from_utf8(rig.time.run_until(rig.polled.write(request)).unwrap()).unwrap();
+        let answer = String::from_utf8(rig.time.run_until(rig.polled.write(patch())).unwrap()).unwrap();
         assert_eq!(answer, format!(r#"{{"metadata":{{"resourceVersion":"{}","name":"written"}}}}"#, rig.version()));
         rig.time.advance(0);
         assert_eq!(rig.told(), ["ADDED written", "BOOKMARK"]);
+        assert_eq!(rig.lists.lists.get(), 2, "one list for the write");
         let update = WriteRequest::Update { object, document: b"{}".to_vec(), parameters: Default::default() };
         let error = rig.time.run_until(rig.polled.write(update)).unwrap_err();
         assert_eq!(error.code, ErrorCode::Invalid);

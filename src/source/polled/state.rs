@@ -150,23 +150,8 @@ impl State {
             },
             (Numbering::Servers, None) => self.begin_local(objects, now),
             (Numbering::Local, _) => {
-                let mut version = self.version;
-                let mut differences = self.compare(&objects);
-                for difference in &mut differences {
-                    version += 1;
-                    difference.version = version;
-                }
-                let kept: Vec<(Name, u64)> = self.objects.iter().map(|(name, seen)| (name.clone(), seen.version)).collect();
-                for (name, version) in kept {
-                    if let Some(seen) = objects.get_mut(&name) {
-                        seen.version = version;
-                    }
-                }
-                for difference in differences.iter().filter(|difference| difference.kind != Kind::Deleted) {
-                    if let Some(seen) = objects.get_mut(&difference.name) {
-                        seen.version = difference.version;
-                    }
-                }
+                let differences = self.numbered_here(&mut objects);
+                let version = differences.last().map_or(self.version, |last| last.version);
                 self.tell(differences, objects, version);
             }
         }
@@ -229,6 +214,23 @@ impl State {
         differences
     }
 
+    /// What differs, at the next versions of our own. Objects that are as they were keep theirs.
+    fn numbered_here(&self, objects: &mut BTreeMap<Name, Seen>) -> Vec<Difference> {
+        for (name, now) in objects.iter_mut() {
+            now.version = self.objects.get(name).map_or(0, |seen| seen.version);
+        }
+        let mut differences = self.compare(objects);
+        for (difference, version) in differences.iter_mut().zip(self.version + 1..) {
+            difference.version = version;
+            if difference.kind != Kind::Deleted
+                && let Some(now) = objects.get_mut(&difference.name)
+            {
+                now.version = version;
+            }
+        }
+        differences
+    }
+
     /// What differs, at the server's versions and in their order. `None` where these do not say in which order it happened.
     fn numbered_by_server(&self, objects: &BTreeMap<Name, Seen>, version: u64) -> Option<Vec<Difference>> {
         let mut differences = self.compare(objects);
@@ -280,7 +282,7 @@ impl State {
 }
 
 /// A version as a number; `None` where it says nothing.
-fn number_of(text: &str) -> Option<u64> {
+pub(super) fn number_of(text: &str) -> Option<u64> {
     Version::parse(text).ok().and_then(|version| version.as_u64()).filter(|number| *number > 0)
 }
 

@@ -65,7 +65,7 @@ impl KubernetesSource {
             server: given.required("server"),
             path: given.required("path"),
             selection: Selection { labels: given.get("labelSelector"), fields: given.get("fieldSelector") },
-            form: Form::named(given.get::<String>("as").as_deref()).unwrap_or_default(),
+            form: Form::named(given.get::<String>("as").as_deref()).map_err(|error| to_js(&error))?,
             columns: ColumnsSeen::default(),
             auth: given.function("auth"),
             fetch: Fetch { function: given.required_function("fetch"), mode: given.required("credentials") },
