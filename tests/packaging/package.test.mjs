@@ -55,6 +55,7 @@ test("the tarball holds the built package and nothing else", () => {
     "docs/moving-over/headlamp.md",
     "docs/moving-over/openshift.md",
     "docs/moving-over/rancher.md",
+    "docs/parts-and-polls.md",
     "docs/react.md",
     "docs/sources.md",
     "docs/tanstack-db.md",
