@@ -34,6 +34,7 @@ mod intern;
 mod labels;
 mod leap;
 mod masks;
+pub(crate) mod members;
 mod proved;
 mod range;
 mod routes;

@@ -1,11 +1,13 @@
 //! Where objects come from: whatever can be listed and watched.
 //!
 //! Start with [`Source`]. `pager.rs` walks the pages of a list, and `page.rs` reads one. `buffers.rs` lends the memory that frames are read
-//! into. `polled` watches what can only be listed. `kubernetes` is the wire of that API without a transport.
+//! into. `polled` watches what can only be listed. `kubernetes` is the wire of that API without a transport, and `etcd` that of its
+//! JSON gateway.
 //!
 //! Imports: base64url, json, runtime, selector, status, time, version.
 
 pub mod buffers;
+pub mod etcd;
 pub mod kubernetes;
 mod opening;
 pub mod page;

@@ -5,12 +5,14 @@
 mod abort;
 mod body;
 mod credentials;
+mod dialect;
 mod fetch;
 mod iterator;
 mod kubernetes;
 mod object;
 mod websocket;
 
+pub use dialect::{RawEtcd, RawEtcdWatch};
 pub(super) use kubernetes::KubernetesSource;
 pub use object::JsSource;
 pub(super) use object::ObjectSource;

@@ -1,4 +1,7 @@
 //! A `Source` object of the user: `list` gives a body, `watch` an async iterable of frames.
+//!
+//! One that speaks etcd has another source beside it (`dialect.rs`), whose answers are the gateway's own. Then that one is asked, and its answers
+//! are read here, so that no key or value becomes a value of JavaScript.
 
 use std::rc::Rc;
 
@@ -11,8 +14,10 @@ use web_sys::AbortSignal;
 
 use super::abort::Abort;
 use super::body::Body;
+use super::dialect::{self, Answered};
 use super::iterator::frames_of;
 use crate::runtime::Timer;
+use crate::source::etcd::Dialect;
 use crate::source::page::read_all;
 use crate::source::{
     Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteParameters, WriteRequest, opened,
@@ -45,17 +50,23 @@ pub(in crate::web) struct ObjectSource {
     /// Whether it has `requestProgress`.
     makes_progress: bool,
     collection: Option<Collection>,
+    /// How its answers are read, where they are etcd's.
+    dialect: Option<Dialect>,
     source: Rc<JsSource>,
     runtime: Rc<WebRuntime>,
 }
 
 impl ObjectSource {
     pub(in crate::web) fn new(source: JsSource) -> Self {
+        let (source, dialect) = match dialect::of(&source) {
+            Some((gateway, dialect)) => (gateway.unchecked_into(), Some(dialect)),
+            None => (source, None),
+        };
         let has = |name: &str| property(source.unchecked_ref(), name).is_some_and(|value| value.is_function());
         let (tells_version, makes_progress) = (has("currentResourceVersion"), has("requestProgress"));
         let collection = property(source.unchecked_ref(), "collection").filter(JsValue::is_object);
         let collection = collection.map(|given| Collection { namespace: text(&given, "namespace").filter(|text| !text.is_empty()) });
-        Self { tells_version, makes_progress, collection, source: Rc::new(source), runtime: Rc::new(WebRuntime::new()) }
+        Self { tells_version, makes_progress, collection, dialect, source: Rc::new(source), runtime: Rc::new(WebRuntime::new()) }
     }
 }
 
@@ -85,7 +96,7 @@ impl Source for ObjectSource {
     }
 
     fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
-        let source = self.source.clone();
+        let (source, dialect) = (self.source.clone(), self.dialect.clone());
         async move {
             let abort = Abort::new()?;
             let narrow = request.narrow.unwrap_or_default();
@@ -101,16 +112,21 @@ impl Source for ObjectSource {
             ]);
             let answer = settled(source.list(&request, &abort.signal())).await?;
             let body = property(&answer, "body").ok_or_else(|| Error::protocol("the source's list gave no body"))?;
-            stream_of(body, abort)
+            let page = stream_of(body, abort)?;
+            Ok(match dialect {
+                Some(dialect) => dialect::page(dialect, page, &answer),
+                None => page,
+            })
         }
         .boxed_local()
     }
 
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
-        let source = self.source.clone();
+        let (source, dialect) = (self.source.clone(), self.dialect.clone());
         let runtime = self.runtime.clone();
         async move {
             let abort = Abort::new()?;
+            let reader = dialect.map(|dialect| dialect::watch(dialect, &request)).transpose()?;
             let request = parameters(&[
                 ("resourceVersion", Some(request.resource_version).filter(|version| !version.is_empty()).map(JsValue::from)),
                 ("resourceVersionMatch", request.resource_version_match.map(JsValue::from)),
@@ -119,7 +135,12 @@ impl Source for ObjectSource {
                 ("timeoutSeconds", Some(request.timeout_seconds.into())),
             ]);
             let iterable = source.watch(&request, &abort.signal()).map_err(|thrown| from_thrown(&thrown))?;
-            opened(frames_of(&iterable, abort)?, runtime.yield_now()).await
+            let frames = frames_of(&iterable, abort)?;
+            let frames = match reader {
+                Some(reader) => dialect::frames(reader, frames),
+                None => frames,
+            };
+            opened(frames, runtime.yield_now()).await
         }
         .boxed_local()
     }
@@ -134,7 +155,7 @@ impl Source for ObjectSource {
             ("name", Some(object.name.into())),
             ("subresource", subresource.map(JsValue::from)),
         ]);
-        ask(self.source.clone(), "get", request).boxed_local()
+        ask(self.source.clone(), self.dialect.clone(), "get", request).boxed_local()
     }
 
     fn write(&self, request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
@@ -167,7 +188,7 @@ impl Source for ObjectSource {
                 ("deleteCollection", request)
             }
         };
-        ask(self.source.clone(), method, request).boxed_local()
+        ask(self.source.clone(), self.dialect.clone(), method, request).boxed_local()
     }
 }
 
@@ -178,15 +199,17 @@ async fn settled(called: Result<JsValue, JsValue>) -> Result<JsValue, Error> {
 }
 
 /// Calls a method that the source may lack, and reads the document that it answers with; empty when it answers with none.
-async fn ask(source: Rc<JsSource>, method: &str, request: JsValue) -> Result<Vec<u8>, Error> {
+async fn ask(source: Rc<JsSource>, dialect: Option<Dialect>, method: &str, request: JsValue) -> Result<Vec<u8>, Error> {
     let Some(function) = cast::<Function>(&source, method) else {
         return Err(Error::new(ErrorCode::Invalid, format!("the source has no method {method}")));
     };
     let abort = Abort::new()?;
     let answer = settled(function.call2(&source, &request, &abort.signal())).await?;
-    match property(&answer, "body") {
-        Some(body) => read_all(stream_of(body, abort)?).await,
-        None => Ok(Vec::new()),
+    let Some(body) = property(&answer, "body") else { return Ok(Vec::new()) };
+    let document = read_all(stream_of(body, abort)?).await?;
+    match dialect {
+        Some(dialect) => dialect::object(&dialect, &document, &Answered::of(&answer)),
+        None => Ok(document),
     }
 }
 

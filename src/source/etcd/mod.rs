@@ -1,0 +1,16 @@
+//! etcd's JSON gateway, without a transport: what its answers mean to a cache.
+//!
+//! `list.rs` turns the answer to a range request into a List, `watch.rs` the messages of a watch into frames, and `object.rs` one key into an
+//! object. A key becomes a name in `name.rs`, a revision a version in `numbers.rs`. Keys and values come in base64, and are decoded here.
+
+mod base64;
+mod list;
+mod name;
+mod numbers;
+mod object;
+mod watch;
+
+pub use self::list::{RangeReader, object};
+pub use self::numbers::Numbers;
+pub use self::object::Dialect;
+pub use self::watch::WatchReader;
