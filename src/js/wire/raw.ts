@@ -381,3 +381,20 @@ export interface RawModule {
   memoryBytes(): number;
   buildInfo(): { version: string; simd: boolean };
 }
+
+/** Reads what etcd's JSON gateway answers: src/web/transport/dialect.rs. No part of `RawModule`: caches call none of it. */
+export type RawEtcdClass = new (prefix: Uint8Array, transactions: boolean) => RawEtcd;
+
+export interface RawEtcd {
+  /** A List. */
+  list(answer: { readonly revision?: string }, body: string | Uint8Array): Uint8Array;
+  /** One object. */
+  object(answer: { readonly deleted?: string }, body: string | Uint8Array): Uint8Array;
+  watch(after: string, bookmarks: boolean): RawEtcdWatch;
+}
+
+/** The messages of one watch. */
+export interface RawEtcdWatch {
+  /** The frames of a message; nothing follows an error. */
+  frames(message: string): (Uint8Array | RawError)[];
+}

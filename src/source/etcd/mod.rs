@@ -1,6 +1,6 @@
 //! etcd's JSON gateway, without a transport: what its answers mean to a cache.
 //!
-//! `list.rs` turns the answer to a range request into a List, `watch.rs` the messages of a watch into frames, and `object.rs` one key into an
+//! `list.rs` turns the answer to a range request into a List, and `watch.rs` the messages of a watch into frames. `object.rs` makes one key an
 //! object. A key becomes a name in `name.rs`, a revision a version in `numbers.rs`. Keys and values come in base64, and are decoded here.
 
 mod base64;

@@ -1,8 +1,8 @@
 //! Keys of etcd as names of objects.
 //!
 //! A name may not be empty, `.` or `..`, nor hold `/` or `%`; a key is any bytes. What stands behind the prefix is split at its first slash
-//! into namespace and name, and what may not stand in these is escaped: `~1` is a slash and `~0` a tilde, as in JSON pointers, and `~x` with
-//! two hexadecimal digits any other byte. An empty name is `~`. No two keys share a name.
+//! into namespace and name. What may not stand in these is escaped: `~1` is a slash and `~0` a tilde, as in JSON pointers. Any other byte is
+//! `~x` with two hexadecimal digits, and an empty name is `~`. No two keys share a name.
 
 use std::fmt::Write;
 

@@ -1,9 +1,11 @@
 //! Revisions of etcd as versions of the cache.
 //!
-//! A cache wants a version of its own for each change; a transaction of etcd changes several keys at one revision. A source either holds
+//! A cache wants a version of its own for each change; a transaction of etcd changes several keys at one revision. So a source either holds
 //! that each revision changes one key, and then a version is a revision. Or it gives each change of a revision a place in it, by the hash of
-//! its key: then a list, a watch and an answer give the same version to the same object, though none of them is told the place that etcd
-//! has given it. Such a version is the revision and nine digits behind it, and a version of all the revision ends in nines.
+//! its key.
+//!
+//! A version is then the revision and nine digits behind it; that of a whole revision ends in nines. Lists, watches and answers give the same
+//! version to the same object, though none of them is told its place in the transaction.
 
 use crate::json::value::Value;
 

@@ -1,7 +1,7 @@
 //! Messages of a watch as frames.
 //!
 //! A message holds whole revisions, but for one that is a fragment: then what is of its last revision waits for the rest. A cache has a
-//! version for each change. Where revisions are versions, one that changes several keys cannot be told so: the watch ends with 410, and a
+//! version for each change. Where revisions are versions, one that changes several keys cannot be told so. Then the watch ends with 410, and a
 //! list tells all of it at once.
 
 use super::list::bookmark;
