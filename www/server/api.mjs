@@ -4,28 +4,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocketServer } from "ws";
 import { acceptedView } from "./accept.mjs";
 import { authenticate } from "./auth.mjs";
+import { checkContentType, readBody } from "./body.mjs";
 import { discoveryDocument, isProbe, isPublic } from "./discovery.mjs";
 import { isCacheable } from "./front.mjs";
 import { FrontWatcher } from "./front-watch.mjs";
 import { encodeJson } from "./json.mjs";
 import { pageMetadata, readPage, renderPage } from "./list.mjs";
+import { openApiAnswer } from "./openapi.mjs";
 import { isInKnownGroup, parseResourcePath } from "./path.mjs";
 import { decodeListOptions } from "./query.mjs";
 import { keyOf } from "./resources.mjs";
 import { answerReview, findReview } from "./reviews.mjs";
 import { decodeEviction, EVICTED, scaleOf } from "./subresources.mjs";
 import { StreamSink, WebSocketSink } from "./sinks.mjs";
-import {
-  asStatusError,
-  badRequest,
-  methodNotAllowed,
-  noSuchResource,
-  notFound,
-  PAGE_NOT_FOUND,
-  StatusError,
-  tooLarge,
-  unsupportedMediaType,
-} from "./status.mjs";
+import { asStatusError, badRequest, methodNotAllowed, noSuchResource, notFound, PAGE_NOT_FOUND, StatusError } from "./status.mjs";
 import { checkHandshake, endUpgrade, refuseUpgrade } from "./upgrade.mjs";
 import { parseVersion } from "./version.mjs";
 import { Viewer, ViewSink } from "./views.mjs";
@@ -36,7 +28,6 @@ import { decodeSaid, deletedStatus, Writer } from "./write.mjs";
 /** @typedef {import("node:http").IncomingMessage} Request */
 /** @typedef {import("node:http").ServerResponse} Response */
 
-const BODY_LIMIT = 3 * 1024 * 1024;
 /** Programs that people read the answers of get them indented, unless they say otherwise. */
 const READABLE_AGENT = /^(Mozilla\/5\.0|curl|Wget)/;
 
@@ -73,6 +64,9 @@ export class Api {
       if (isProbe(pathname)) return answer.text(200, "ok");
       const discovered = discoveryDocument(pathname, request);
       if (discovered) return answer.discovered(discovered, request.headers["if-none-match"]);
+      const openApi = pathname.startsWith("/openapi/") ? openApiAnswer(pathname, request) : undefined;
+      if (openApi && "bytes" in openApi) return answer.text(200, openApi.bytes, openApi.type);
+      if (openApi) return answer.json(200, openApi.document);
       const review = findReview(pathname);
       if (review) return await this.#review(request, answer, review);
       const path = parseResourcePath(pathname);
@@ -116,7 +110,7 @@ export class Api {
   async #review(request, answer, review) {
     // There is no table of a question.
     if (acceptedView(request)) throw new StatusError(406, "NotAcceptable", "only the following media types are accepted: application/json");
-    answer.json(201, answerReview(review, request.method, await readBody(request), this.settings.now()));
+    answer.json(201, answerReview(review, request.method, await readBody(request, review.kind), this.settings.now()));
   }
 
   /** @param {Answer} answer @param {ResourcePath} path @param {URLSearchParams} query @param {Viewer} [viewer] */
@@ -225,7 +219,7 @@ export class Api {
   async #write(request, answer, path, query) {
     const { definition, name, subresource } = path;
     const viewer = this.#viewer(request, path, query);
-    const body = await readBody(request);
+    const body = await readBody(request, definition.kind);
     // Whoever writes is known by the first word of its User-Agent, unless the request says it.
     const agent = (request.headers["user-agent"] ?? "unknown").split("/")[0];
     const contentType = request.method === "PATCH" ? (request.headers["content-type"] ?? "") : "";
@@ -233,7 +227,11 @@ export class Api {
     if (request.method === "POST" || request.method === "PUT") checkContentType(request);
     if (subresource === "eviction" && request.method !== "POST") throw methodNotAllowed();
     /** @param {number} code @param {import("./write.mjs").Left} left */
-    const leave = (code, left) => (subresource === "scale" ? answer.json(code, scaleOf(left.parse())) : answer.object(code, left, viewer));
+    const leave = (code, left) => {
+      answer.warn(said.warnings);
+      if (subresource === "scale") answer.json(code, scaleOf(left.parse()));
+      else answer.object(code, left, viewer);
+    };
     switch (request.method) {
       case "POST":
         if (subresource === "eviction") {
@@ -245,9 +243,11 @@ export class Api {
       case "PUT":
         if (!name) throw methodNotAllowed();
         return leave(200, this.writer.update(path, body, said));
-      case "PATCH":
+      case "PATCH": {
         if (!name) throw methodNotAllowed();
-        return leave(200, this.writer.patch(path, body, contentType, said));
+        const { left, isNew } = this.writer.patch(path, body, contentType, said);
+        return leave(isNew ? 201 : 200, left);
+      }
       case "DELETE": {
         if (subresource || (!name && (!definition.deletesAll || (definition.namespaced && !path.namespace)))) throw methodNotAllowed();
         if (!name) {
@@ -307,7 +307,7 @@ class Answer {
       pretty === null ? READABLE_AGENT.test(request.headers["user-agent"] ?? "") : pretty !== "0" && pretty.toLowerCase() !== "false";
   }
 
-  /** @param {number} code @param {string} body @param {string} [type] @param {Record<string, string>} [headers] */
+  /** @param {number} code @param {string | Buffer} body @param {string} [type] @param {Record<string, string>} [headers] */
   text(code, body, type = "text/plain; charset=utf-8", headers = {}) {
     this.response.writeHead(code, { "content-type": type, ...headers });
     this.response.end(body);
@@ -325,6 +325,15 @@ class Answer {
   object(code, left, viewer) {
     if (viewer) this.json(code, viewer.object(left.parse()));
     else this.bytes(code, left.document());
+  }
+
+  /** Tells what was not taken, as `kubectl` shows it. @param {string[]} warnings */
+  warn(warnings) {
+    if (warnings.length > 0)
+      this.response.setHeader(
+        "warning",
+        warnings.map((text) => `299 - ${JSON.stringify(text)}`),
+      );
   }
 
   /** @param {import("./discovery.mjs").Discovered} discovered @param {string} [known] the version that the client has */
@@ -374,24 +383,6 @@ class Answer {
 /** A document of which nothing is ready yet. @param {unknown} document */
 function documentParts(document) {
   return [Buffer.from(`${encodeJson(document)}\n`)];
-}
-
-/** Objects come as JSON here, and not as YAML or protobuf. @param {Request} request */
-function checkContentType(request) {
-  const type = (request.headers["content-type"] ?? "application/json").split(";")[0].trim().toLowerCase();
-  if (type !== "application/json") throw unsupportedMediaType();
-}
-
-/** @param {Request} request */
-async function readBody(request) {
-  const parts = [];
-  let size = 0;
-  for await (const part of request) {
-    size += part.length;
-    if (size > BODY_LIMIT) throw tooLarge(`limit is ${BODY_LIMIT}`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
 }
 
 /**

@@ -35,8 +35,7 @@ import { Traffic } from "./traffic.mjs";
  * @property {Store} [store] absent before a proxied cluster
  */
 
-const API_ROUTES = ["/api", "/api/*", "/apis", "/apis/*", "/version", "/healthz", "/livez", "/readyz"];
-const PROXIED_ROUTES = [...API_ROUTES, "/openapi/*"];
+const API_ROUTES = ["/api", "/api/*", "/apis", "/apis/*", "/openapi/*", "/version", "/healthz", "/livez", "/readyz"];
 /** How many ports are tried from the asked one on. */
 const PORTS_TRIED = 50;
 
@@ -88,7 +87,7 @@ export async function startServer(given = {}) {
     // The body stays unread here: the API has its own limits, and a proxy passes it on.
     scope.addContentTypeParser("*", (_request, _payload, done) => done(null));
     const page = servePage(options.root);
-    for (const url of target ? PROXIED_ROUTES : API_ROUTES) {
+    for (const url of API_ROUTES) {
       scope.all(url, (request, reply) => {
         reply.hijack();
         void handler.handle(request.raw, reply.raw);

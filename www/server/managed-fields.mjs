@@ -1,7 +1,7 @@
 // managedFields as a server keeps them: who set which field. They are a third of a real object's bytes.
 
 /** Lists whose items are told apart by some of their fields. */
-const LIST_KEYS = /** @type {Record<string, readonly string[]>} */ ({
+const LIST_KEYS = /** @type {Record<string, readonly string[] | readonly string[][]>} */ ({
   addresses: ["type"],
   conditions: ["type"],
   containers: ["name"],
@@ -11,11 +11,39 @@ const LIST_KEYS = /** @type {Record<string, readonly string[]>} */ ({
   initContainers: ["name"],
   ownerReferences: ["uid"],
   podIPs: ["ip"],
-  ports: ["containerPort", "protocol"],
+  ports: [
+    ["containerPort", "protocol"],
+    ["port", "protocol"],
+  ],
   topologySpreadConstraints: ["topologyKey", "whenUnsatisfiable"],
   volumeMounts: ["mountPath"],
   volumes: ["name"],
 });
+
+/** Fields that are always there, and so nobody's own beside what is in them. */
+const ALWAYS_THERE = new Set(["containers", "metadata", "resources", "spec", "strategy", "template"]);
+
+/** Parts of an object that may be missing, and are owned beside what is in them. */
+const MAPS = new Set(["data", "binaryData", "stringData"]);
+
+/** Fields that are owned as a whole, whatever is in them. */
+const ATOMIC = new Set(["selector", "nodeSelector", "fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "involvedObject"]);
+
+/** @param {string} name of a field */
+export const isAtomic = (name) => ATOMIC.has(name);
+
+/**
+ * What tells the items of a list apart.
+ * @param {string} name of the field @param {any[]} items
+ * @returns {Record<string, unknown>[] | undefined} one for each item, undefined where the list is one whole
+ */
+export function itemKeys(name, items) {
+  const known = LIST_KEYS[name];
+  if (!known) return undefined;
+  const choices = /** @type {string[][]} */ (Array.isArray(known[0]) ? known : [known]);
+  const keys = choices.find((choice) => items.every((item) => choice.every((key) => item?.[key] !== undefined)));
+  return keys && items.map((item) => Object.fromEntries(keys.map((key) => [key, item[key]])));
+}
 
 /**
  * The FieldsV1 tree of a value.
@@ -33,14 +61,15 @@ export function fieldsV1(value, own = false) {
 /** @param {string} name @param {any} value @returns {Record<string, unknown>} */
 function fieldOf(name, value) {
   if (Array.isArray(value)) {
-    const keys = LIST_KEYS[name];
-    if (!keys || value.some((item) => keys.some((key) => item[key] === undefined))) return {};
+    const keys = itemKeys(name, value);
+    if (!keys) return {};
     /** @type {Record<string, unknown>} */
-    const fields = { ".": {} };
-    for (const item of value) fields[`k:${JSON.stringify(Object.fromEntries(keys.map((key) => [key, item[key]])))}`] = fieldsV1(item, true);
+    const fields = ALWAYS_THERE.has(name) ? {} : { ".": {} };
+    for (const [index, key] of keys.entries()) fields[`k:${JSON.stringify(key)}`] = fieldsV1(value[index], true);
     return fields;
   }
-  if (typeof value === "object" && value !== null && Object.keys(value).length > 0) return fieldsV1(value, true);
+  if (!isAtomic(name) && typeof value === "object" && value !== null && Object.keys(value).length > 0)
+    return fieldsV1(value, !ALWAYS_THERE.has(name));
   return {};
 }
 
@@ -52,7 +81,7 @@ function fieldOf(name, value) {
 export function managedBy({ manager, apiVersion, time, subresource }, parts) {
   /** @type {Record<string, unknown>} */
   const fields = {};
-  for (const [part, value] of Object.entries(parts)) fields[`f:${part}`] = fieldsV1(value);
+  for (const [part, value] of Object.entries(parts)) fields[`f:${part}`] = fieldsV1(value, MAPS.has(part));
   return {
     manager,
     operation: "Update",

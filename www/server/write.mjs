@@ -1,9 +1,11 @@
 // Writes: create, update, patch and delete with the checks and the refusals of an API server.
 import { randomBytes, randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { parse as parseYaml } from "yaml";
+import { applied, ownerOfApplied, ownersAfterUpdate } from "./apply.mjs";
 import { checkName, checkNamespace, decodeJson, decodeObject } from "./decode.mjs";
-import { applyDefaults, sortMaps } from "./defaults.mjs";
-import { jsonProblem, jsonType } from "./json.mjs";
+import { applyDefaults, completeSpec, sortMaps } from "./defaults.mjs";
+import { jsonProblem, jsonType, quote } from "./json.mjs";
 import { selects } from "./list.mjs";
 import { managedBy } from "./managed-fields.mjs";
 import { documentOf } from "./object-version.mjs";
@@ -20,8 +22,11 @@ import {
   StatusError,
   unsupportedMediaType,
 } from "./status.mjs";
+import { strategicPatch } from "./strategic.mjs";
 import { scaled, scaleOf } from "./subresources.mjs";
 import { timestamp } from "./time.mjs";
+import { dropUnknownFields } from "./types/strict.mjs";
+import { typeOf } from "./types/types.mjs";
 
 /** @typedef {import("./resources.mjs").ResourceDefinition} ResourceDefinition */
 /** @typedef {import("./object-version.mjs").ObjectVersion} ObjectVersion */
@@ -32,6 +37,9 @@ import { timestamp } from "./time.mjs";
  * @typedef {object} Said
  * @property {string} manager who writes, as managedFields name it
  * @property {boolean} dryRun whether nothing is kept
+ * @property {boolean} force whether an apply takes over what others have set
+ * @property {"Ignore" | "Warn" | "Strict"} validation what becomes of fields that the type does not have
+ * @property {string[]} warnings for who writes; filled while it is done
  */
 
 /**
@@ -42,7 +50,12 @@ import { timestamp } from "./time.mjs";
 const NAME_SUFFIX = "bcdfghjklmnpqrstvwxz2456789";
 const JSON_PATCH = "application/json-patch+json";
 const APPLY_PATCH = "application/apply-patch+yaml";
-const PATCH_TYPES = [JSON_PATCH, "application/merge-patch+json", "application/strategic-merge-patch+json", APPLY_PATCH];
+const STRATEGIC_PATCH = "application/strategic-merge-patch+json";
+const PATCH_TYPES = [JSON_PATCH, "application/merge-patch+json", STRATEGIC_PATCH, APPLY_PATCH];
+const VALIDATIONS = ["", "Ignore", "Strict", "Warn"];
+
+/** What is set after whoever makes an object has been written down. */
+const ADMITTED = new Set(["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "preemptionPolicy", "priority", "tolerations"]);
 
 /** Metadata that belongs to the server: what a client sends for it is ignored on update. */
 const SERVER_METADATA = [
@@ -66,11 +79,20 @@ export class Writer {
 
   /** @param {ResourcePath} path @param {Buffer} body @param {Said} said @returns {Left} */
   create(path, body, said) {
-    return this.#create(path, decodeObject(body, path.definition), said);
+    const object = decodeObject(body, path.definition);
+    const { definition } = path;
+    checkFields(definition, object, said, (problem) =>
+      badRequest(`${definition.kind} in version ${quote(definition.version)} cannot be handled as a ${definition.kind}: ${problem}`),
+    );
+    return this.#create(path, object, said);
   }
 
-  /** @param {ResourcePath} path @param {any} object @param {Said} said @returns {Left} */
-  #create({ definition, namespace }, object, said) {
+  /**
+   * @param {ResourcePath} path @param {any} object @param {Said} said
+   * @param {any} [owner] the entry of who applies it
+   * @returns {Left}
+   */
+  #create({ definition, namespace }, object, said, owner) {
     const { metadata } = object;
     checkNamespace(definition, namespace, metadata);
     if (metadata.resourceVersion) throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");
@@ -83,9 +105,10 @@ export class Writer {
     const table = this.store.table(definition);
     if (table.get(keyOf(definition, metadata.namespace ?? "", metadata.name))) throw alreadyExists(definition, metadata.name);
     for (const field of ["deletionTimestamp", "managedFields"]) delete metadata[field];
+    const given = object.spec;
     applyDefaults(definition, object);
     sortMaps(object);
-    metadata.managedFields = this.#managed(definition, object, said.manager, "");
+    metadata.managedFields = owner ? [owner] : this.#managed(definition, object, said.manager, given);
     metadata.uid = randomUUID();
     metadata.creationTimestamp = timestamp(this.now());
     return this.#store(definition, object, said);
@@ -101,6 +124,9 @@ export class Writer {
     const { definition, namespace, name, subresource } = path;
     if (subresource === "scale") return this.#replace(path, scaled(this.#existing(path).parse(), decodeJson(body)), said);
     const object = decodeObject(body, definition);
+    checkFields(definition, object, said, (problem) =>
+      badRequest(`${definition.kind} in version ${quote(definition.version)} cannot be handled as a ${definition.kind}: ${problem}`),
+    );
     const { metadata } = object;
     checkNamespace(definition, namespace, metadata);
     if (!metadata.name) throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
@@ -109,38 +135,59 @@ export class Writer {
   }
 
   /**
-   * An apply is a merge here, and makes the object where it is missing. Who owns a field is written down and not defended.
-   * @param {ResourcePath} path @param {Buffer} body @param {string} contentType @param {Said} said @returns {Left}
+   * @param {ResourcePath} path @param {Buffer} body @param {string} contentType @param {Said} said
+   * @returns {{ left: Left, isNew: boolean }} an apply makes the object where it is missing
    */
   patch(path, body, contentType, said) {
     const type = contentType.split(";")[0].trim().toLowerCase();
     if (!PATCH_TYPES.includes(type)) throw unsupportedMediaType();
-    const { definition, namespace, name, subresource } = path;
-    if (type === APPLY_PATCH && !subresource && !this.store.table(definition).get(keyOf(definition, namespace, name))) {
-      const applied = decodeObject(body, definition);
-      checkSameName(name, applied.metadata.name);
-      return this.#create(path, applied, said);
-    }
+    const { definition, name, subresource } = path;
+    if (type === APPLY_PATCH && !subresource) return this.#apply(path, decodeYaml(body), said);
     const existing = this.#existing(path).parse();
     const before = subresource === "scale" ? scaleOf(existing) : existing;
-    let patch;
-    try {
-      patch = JSON.parse(body.toString());
-    } catch (error) {
-      throw badRequest(`error decoding patch: ${jsonProblem(body.toString(), error)}`);
-    }
+    const patch = type === APPLY_PATCH ? decodeYaml(body) : decodePatch(body);
     let object;
     try {
-      object = type === JSON_PATCH ? jsonPatch(before, patch) : mergePatch(before, patch);
+      if (type === JSON_PATCH) object = jsonPatch(before, patch);
+      else if (type === STRATEGIC_PATCH) object = strategicPatch(before, patch, typeOf(before.apiVersion, before.kind));
+      else object = mergePatch(before, patch);
     } catch (error) {
       if (error instanceof PatchError)
         throw new StatusError(422, "Invalid", "the server rejected our request due to an error in our request", {});
       throw badRequest(`error decoding patch: ${/** @type {Error} */ (error).message}`);
     }
-    if (subresource === "scale") return this.#replace(path, scaled(existing, object), said);
+    if (subresource === "scale") return { left: this.#replace(path, scaled(existing, object), said), isNew: false };
     const decoded = decodeObject(Buffer.from(JSON.stringify(object)), definition);
+    checkFields(definition, decoded, said, (problem) => invalidPatch(object, problem));
     checkSameName(name, decoded.metadata.name);
-    return this.#replace(path, decoded, said);
+    return { left: this.#replace(path, decoded, said), isNew: false };
+  }
+
+  /** @param {ResourcePath} path @param {any} patch @param {Said} said */
+  #apply(path, patch, said) {
+    const { definition, namespace, name } = path;
+    const { apiVersion: version, kind } = patch ?? {};
+    if (!version || !kind) throw badRequest(`invalid object type: ${kind ? "" : "kind"}${version ? "" : "apiVersion"} must be set`);
+    const wanted = decodeObject(Buffer.from(JSON.stringify(patch)), definition);
+    if (wanted.metadata.managedFields?.length > 0) throw badRequest("metadata.managedFields must be nil");
+    wanted.metadata.name ??= name;
+    checkSameName(name, wanted.metadata.name);
+    const about = `${wanted.metadata.namespace ?? ""}/${name}; ${version.includes("/") ? version : `/${version}`}, Kind=${kind}`;
+    // An apply is strict whatever it says.
+    const [unknown] = dropUnknownFields(definition, wanted);
+    if (unknown)
+      throw new StatusError(500, "", `failed to create typed patch object (${about}): .${unknown}: field not declared in schema`);
+    checkNamespace(definition, namespace, wanted.metadata);
+    // The protocol is a part of what tells ports apart, and it may be left out.
+    for (const ports of portsOf(wanted)) for (const port of ports) port.protocol ??= "TCP";
+    const who = { manager: said.manager, apiVersion: version, time: timestamp(this.now()) };
+    const found = this.store.table(definition).get(keyOf(definition, namespace, name));
+    if (!found) return { left: this.#create(path, wanted, said, ownerOfApplied(wanted, who)), isNew: true };
+    const live = found.parse();
+    const merged = applied(live, wanted, who, said.force);
+    const { managedFields, ...metadata } = merged.metadata;
+    const object = { ...merged, metadata: { ...metadata, resourceVersion: wanted.metadata.resourceVersion } };
+    return { left: this.#replace(path, object, said, managedFields), isNew: false };
   }
 
   /**
@@ -206,8 +253,12 @@ export class Writer {
     return found;
   }
 
-  /** @param {ResourcePath} path @param {any} object whole, with its metadata @param {Said} said @returns {Left} */
-  #replace(path, object, said) {
+  /**
+   * @param {ResourcePath} path @param {any} object whole, with its metadata @param {Said} said
+   * @param {any[]} [owners] its managedFields; without them who writes owns what it changes
+   * @returns {Left}
+   */
+  #replace(path, object, said, owners) {
     const { manager } = said;
     const { definition, name, subresource } = path;
     const existing = this.#existing(path);
@@ -223,13 +274,15 @@ export class Writer {
     if (resourceVersion && resourceVersion !== String(existing.version)) throw modified(definition, name);
     const after =
       subresource === "status" ? { ...before, status: object.status ?? before.status } : this.#merged(definition, before, object);
+    const who = {
+      manager,
+      apiVersion: apiVersion(definition),
+      time: timestamp(this.now()),
+      ...(subresource === "status" ? { subresource } : {}),
+    };
     // A write that changes nothing makes no new version.
-    if (isDeepStrictEqual(before, after)) return existing;
-    const own = this.#managed(definition, after, manager, subresource);
-    const others = (before.metadata.managedFields ?? []).filter(
-      (/** @type {any} */ other) => other.manager !== manager || (other.subresource ?? "") !== subresource,
-    );
-    after.metadata = { ...after.metadata, managedFields: [...others, ...own] };
+    if (isDeepStrictEqual(before, after) && (!owners || isDeepStrictEqual(before.metadata.managedFields, owners))) return existing;
+    after.metadata = { ...after.metadata, managedFields: owners ?? ownersAfterUpdate(before, after, who) };
     return this.#store(definition, after, said);
   }
 
@@ -241,31 +294,74 @@ export class Writer {
       if (before.metadata[field] === undefined) delete after.metadata[field];
       else after.metadata[field] = before.metadata[field];
     }
+    completeSpec(definition, after);
     sortMaps(after);
     if (before.metadata.generation && !isDeepStrictEqual(before.spec, after.spec)) after.metadata.generation += 1;
     return after;
   }
 
   /**
-   * The writer's entry in managedFields, if it wrote anything: all of it. Conflicts of ownership are not kept track of.
-   * @param {ResourceDefinition} definition @param {any} object @param {string} manager @param {string} subresource
+   * The entry in managedFields of who makes an object: all of it.
+   * @param {ResourceDefinition} definition @param {any} object @param {string} manager @param {any} given its spec as it was sent
    */
-  #managed(definition, object, manager, subresource) {
-    const { kind: _kind, apiVersion: _apiVersion, metadata, status, ...rest } = object;
-    // The finalizers of a namespace are the server's.
+  #managed(definition, object, manager, given) {
+    const { kind: _kind, apiVersion: _apiVersion, metadata, status: _status, ...rest } = object;
+    // The finalizers of a namespace are the server's, and so is what it adds on its own.
     if (definition.resource === "namespaces") delete rest.spec;
+    if (definition.resource === "pods" || definition.resource === "services")
+      rest.spec = Object.fromEntries(Object.entries(rest.spec).filter(([field]) => !ADMITTED.has(field) || given?.[field] !== undefined));
     const own = Object.fromEntries(
       ["labels", "annotations", "ownerReferences"].filter((field) => metadata[field]).map((field) => [field, metadata[field]]),
     );
-    const parts = subresource ? { status: status ?? {} } : { ...(Object.keys(own).length > 0 ? { metadata: own } : {}), ...rest };
+    const parts = { ...(Object.keys(own).length > 0 ? { metadata: own } : {}), ...rest };
     if (Object.keys(parts).length === 0) return [];
-    return [
-      managedBy(
-        { manager, apiVersion: apiVersion(definition), time: timestamp(this.now()), ...(subresource ? { subresource } : {}) },
-        parts,
-      ),
-    ];
+    return [managedBy({ manager, apiVersion: apiVersion(definition), time: timestamp(this.now()) }, parts)];
   }
+}
+
+/** @param {Buffer} body @returns {any} */
+function decodePatch(body) {
+  try {
+    return JSON.parse(body.toString());
+  } catch (error) {
+    throw badRequest(`error decoding patch: ${jsonProblem(body.toString(), error)}`);
+  }
+}
+
+/** @param {Buffer} body YAML, of which JSON is a part @returns {any} */
+function decodeYaml(body) {
+  try {
+    return parseYaml(body.toString());
+  } catch (error) {
+    throw badRequest(`error decoding YAML: ${/** @type {Error} */ (error).message}`);
+  }
+}
+
+/** The lists of ports in an object. @param {any} object @returns {any[][]} */
+function portsOf({ spec }) {
+  const containers = [spec, spec?.template?.spec].flatMap((pod) => [...(pod?.containers ?? []), ...(pod?.initContainers ?? [])]);
+  return [spec, ...containers].map((holder) => holder?.ports).filter(Array.isArray);
+}
+
+/**
+ * Leaves out the fields that the type does not have, and says so.
+ * @param {ResourceDefinition} definition @param {any} object changed in place @param {Said} said
+ * @param {(problem: string) => StatusError} refuse
+ * @throws {StatusError} where the write is strict
+ */
+function checkFields(definition, object, said, refuse) {
+  const problems = dropUnknownFields(definition, object).map((path) => `unknown field ${quote(path)}`);
+  if (problems.length === 0) return;
+  if (said.validation === "Strict") throw refuse(`strict decoding error: ${problems.join(", ")}`);
+  if (said.validation === "Warn") said.warnings.push(...problems);
+}
+
+/** @param {any} object as it would be @param {string} problem */
+function invalidPatch(object, problem) {
+  const body = `Invalid value: ${quote(JSON.stringify(object))}: ${problem}`;
+  return new StatusError(422, "Invalid", ` "" is invalid: patch: ${body}`, {
+    causes: [{ reason: "FieldValueInvalid", message: body, field: "patch" }],
+  });
 }
 
 /**
@@ -298,7 +394,20 @@ export function decodeSaid(query, agent, contentType) {
     const body = "Required value: is required for apply patch";
     throw invalid({ group: "meta.k8s.io", kind: "PatchOptions" }, "", [{ type: "FieldValueRequired", field: "fieldManager", body }]);
   }
-  return { manager, dryRun: isDryRun(query.getAll("dryRun").filter(Boolean)) };
+  const validation = query.get("fieldValidation") ?? "";
+  if (!VALIDATIONS.includes(validation)) {
+    const body = `Unsupported value: ${quote(validation)}: supported values: ${VALIDATIONS.map(quote).join(", ")}`;
+    throw invalid({ group: "meta.k8s.io", kind: contentType ? "PatchOptions" : "CreateOptions" }, "", [
+      { type: "FieldValueNotSupported", field: "fieldValidation", body },
+    ]);
+  }
+  return {
+    manager,
+    dryRun: isDryRun(query.getAll("dryRun").filter(Boolean)),
+    force: query.get("force") === "true",
+    validation: /** @type {Said["validation"]} */ (validation || "Warn"),
+    warnings: [],
+  };
 }
 
 /** @param {string} wanted @param {unknown} given */

@@ -61,8 +61,8 @@ test("create_refuses", async (t) => {
   ]);
   assert.equal((await refusal(MAPS, { kind: "Pod", apiVersion: "v1", metadata: { name: "b" } }))[0], 400);
   assert.equal((await refusal(MAPS, { apiVersion: "v2", metadata: { name: "b" } }))[0], 400);
-  const yaml = await api(MAPS, { method: "POST", body: "metadata: {name: b}", headers: { "content-type": "application/yaml" } });
-  assert.deepEqual([yaml.code, yaml.body.reason], [415, "UnsupportedMediaType"]);
+  const text = await api(MAPS, { method: "POST", body: "metadata: {name: b}", headers: { "content-type": "text/plain" } });
+  assert.deepEqual([text.code, text.body.reason], [415, "UnsupportedMediaType"]);
   const broken = await api(MAPS, { method: "POST", body: "{", headers: { "content-type": "application/json" } });
   assert.equal(broken.code, 400);
   const large = await api(MAPS, { method: "POST", json: { metadata: { name: "b" }, data: { k: "x".repeat(3 * 1024 * 1024) } } });
@@ -171,7 +171,7 @@ test("an_apply_needs_its_manager_and_makes_what_is_missing", async (t) => {
   );
   const managers = (/** @type {any} */ { metadata }) => metadata.managedFields.map((/** @type {any} */ { manager }) => manager);
   const made = await apply("?fieldManager=me", { n: "1" });
-  assert.deepEqual([made.code, made.body.data, managers(made.body)], [200, { n: "1" }, ["me"]]);
+  assert.deepEqual([made.code, made.body.data, managers(made.body)], [201, { n: "1" }, ["me"]]);
   const merged = await apply("?fieldManager=you&force=true", { m: "1" });
   assert.deepEqual([merged.body.data, managers(merged.body)], [{ m: "1", n: "1" }, ["me", "you"]]);
 });

@@ -64,8 +64,16 @@ function linkerFlags(name, goMod) {
  */
 export async function buildServer(name) {
   const module = join(SERVERS, name);
+  return buildProgram({ name, module, flags: linkerFlags(name, readFileSync(join(module, "go.mod"), "utf8")), cost: COST[name] });
+}
+
+/**
+ * Path of the binary of a Go module with one file, kept in the tool cache.
+ * @param {{ name: string, module: string, flags: string, cost: string }} program `module`: its folder; `cost`: of a first build, said before it starts
+ * @returns {Promise<string>}
+ */
+export async function buildProgram({ name, module, flags, cost }) {
   const files = ["go.mod", "go.sum", "main.go"].map((f) => readFileSync(join(module, f)));
-  const flags = linkerFlags(name, files[0].toString());
   const hash = createHash("sha256");
   for (const part of [...files, flags, process.platform, process.arch]) hash.update(part).update("\0");
   const folder = join(toolCache(), "servers", hash.digest("hex").slice(0, 16));
@@ -73,7 +81,7 @@ export async function buildServer(name) {
   if (existsSync(binary)) return binary;
 
   const go = requireGo();
-  say(`building ${name} with ${go.version} for ${go.platform} into ${folder}: ${COST[name]}`);
+  say(`building ${name} with ${go.version} for ${go.platform} into ${folder}: ${cost}`);
   mkdirSync(folder, { recursive: true });
   // Renamed when complete, so that an interrupted or a parallel build never leaves half a binary behind.
   const partial = `${binary}.${process.pid}.partial`;
