@@ -69,6 +69,9 @@ const linesOf = (known) => (/** @type {string} */ text) =>
     .map((line) => line.replace(/ +/g, " "))
     .join("\n");
 
+/** Owners are in the order of their seconds. @param {string} text */
+const sortedWords = (text) => text.split(" ").sort().join(" ");
+
 const RESOURCES = /^(NAME|configmaps|events .* v1 |namespaces|nodes|pods |services |deployments|replicasets|selfsubject)/;
 
 /** @type {Step[]} */
@@ -166,6 +169,7 @@ export const STEPS = [
   {
     name: "what is owned",
     args: ["-n", "team", "get", "configmap", "owned", "-o", "jsonpath={.data} {.metadata.managedFields[*].manager}"],
+    pick: sortedWords,
   },
   {
     name: "apply a deployment there",
