@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 // `npm start`: sets up what is missing, builds what has changed, then serves the demo page and its API on one origin.
 // With --bench it serves a page that runs the benchmarks in the visitor's own browser instead.
+// With --kubernetes a real etcd and kube-apiserver are under the page; Go builds them.
 // Arguments go to the server:  npm start -- --port 8080      npm start -- --proxy http://127.0.0.1:8001
 import { join } from "node:path";
 import { build } from "./build.mjs";
 import { buildPage } from "./build-page.mjs";
 import { main } from "./lib/fail.mjs";
+import { requireGo } from "./lib/go.mjs";
 import { root } from "./lib/project.mjs";
 import { run } from "./lib/run.mjs";
 import { setup } from "./setup.mjs";
@@ -17,12 +19,15 @@ if (process.env.npm_lifecycle_event === "start") {
 }
 
 await main(async () => {
+  const given = process.argv.slice(2);
+  const kubernetes = given.includes("--kubernetes");
+  if (kubernetes) requireGo(); // before anything that takes long
   await setup({ browser: false });
   await build();
-  const given = process.argv.slice(2);
   const bench = given.includes("--bench");
   if (!bench) await buildPage();
-  const program = bench ? "benches/serve.mjs" : "www/server/main.mjs";
-  const server = await run(process.execPath, [join(root, program), ...given.filter((argument) => argument !== "--bench")]);
+  const program = bench ? "benches/serve.mjs" : kubernetes ? "scripts/start-kubernetes.mjs" : "www/server/main.mjs";
+  const passed = given.filter((argument) => argument !== "--bench" && argument !== "--kubernetes");
+  const server = await run(process.execPath, [join(root, program), ...passed]);
   process.exitCode = server.code;
 });

@@ -10,6 +10,7 @@ import { asStatusError, badRequest } from "./status.mjs";
  * @property {import("./traffic.mjs").Traffic} [traffic]
  * @property {import("./api.mjs").Api} [api]
  * @property {URL} [proxy]
+ * @property {string} [proxyToken]
  */
 
 /** @param {import("fastify").FastifyInstance} app @param {DemoParts} parts */
@@ -26,7 +27,7 @@ export function registerDemo(app, parts) {
     const { resource = "pods", resourceVersion = "" } = /** @type {Record<string, string>} */ (request.query);
     return parts.store
       ? digest(parts.store, resource, resourceVersion)
-      : digestOf(/** @type {URL} */ (parts.proxy), resource, resourceVersion);
+      : digestOf(/** @type {URL} */ (parts.proxy), resource, resourceVersion, parts.proxyToken);
   });
   app.setErrorHandler((error, _request, reply) => {
     const status = asStatusError(error);

@@ -38,16 +38,19 @@ export function digest(store, resource, resourceVersion) {
 /**
  * The same from another API server: an exact list of which only the metadata travels.
  * @param {URL} server
- * @param {string} resource @param {string} resourceVersion
+ * @param {string} resource @param {string} resourceVersion @param {string} [token]
  * @returns {Promise<Digest>}
  * @throws {import("./status.mjs").StatusError} what the server answered
  */
-export async function digestOf(server, resource, resourceVersion) {
+export async function digestOf(server, resource, resourceVersion, token) {
   const { group, version } = digestResource(resource);
   const url = new URL(`${server.pathname.replace(/\/$/, "")}/${group ? `apis/${group}` : "api"}/${version}/${resource}`, server);
   if (resourceVersion) url.search = new URLSearchParams({ resourceVersion, resourceVersionMatch: "Exact" }).toString();
   const response = await fetch(url, {
-    headers: { accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json" },
+    headers: {
+      accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
+      ...(token ? { authorization: `Bearer ${token}` } : {}),
+    },
   });
   const text = await response.text();
   const list = parseAnswer(text);

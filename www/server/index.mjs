@@ -61,8 +61,8 @@ export async function startServer(given = {}) {
     if (options.cache) front = await Front.open(store, options);
     api = new Api(store, faults, options, front);
   }
-  const handler = api ?? new Proxy(/** @type {URL} */ (target), faults);
-  const parts = { faults, store, traffic, api, proxy: target };
+  const handler = api ?? new Proxy(/** @type {URL} */ (target), faults, given.proxyToken);
+  const parts = { faults, store, traffic, api, proxy: target, proxyToken: given.proxyToken };
 
   const app = Fastify({
     logger: false,

@@ -18,11 +18,12 @@ import { HISTORY_BYTES } from "./window.mjs";
  * @property {boolean} [cache] serve lists and watches from the package's own cache, which must be built; else from the store
  * @property {readonly string[]} [tokens] bearer tokens that are let in; none: everybody
  * @property {string} [proxy] URL of an API server to forward to instead
+ * @property {string} [proxyToken] bearer token for requests to it that bring none
  * @property {string} [root] directory of the built page
  * @property {() => number} [now] clock for timestamps, in milliseconds; fixed in tests that compare runs
  */
 
-/** @type {Required<Omit<ServerOptions, "proxy" | "history">>} */
+/** @type {Required<Omit<ServerOptions, "proxy" | "proxyToken" | "history">>} */
 export const DEFAULTS = {
   host: "127.0.0.1",
   port: 5173,

@@ -20,9 +20,13 @@ const HOP_BY_HOP = new Set([
 
 /** Forwards the API paths. */
 export class Proxy {
-  /** @param {URL} target @param {import("./faults.mjs").Faults} faults */
-  constructor(target, faults) {
+  /**
+   * @param {URL} target @param {import("./faults.mjs").Faults} faults
+   * @param {string} [token] for requests that bring none, as `kubectl proxy` gives one
+   */
+  constructor(target, faults, token) {
     this.target = target;
+    this.token = token;
     this.faults = faults;
     this.request = target.protocol === "https:" ? httpsRequest : httpRequest;
   }
@@ -86,6 +90,7 @@ export class Proxy {
       if (value !== undefined && (upgrade || !HOP_BY_HOP.has(name))) headers[name] = value;
     // kubectl proxy answers only to the names it knows itself by.
     headers.host = this.target.host;
+    if (this.token) headers.authorization ??= `Bearer ${this.token}`;
     const path = this.target.pathname.replace(/\/$/, "") + request.url;
     return this.request({
       hostname: this.target.hostname,

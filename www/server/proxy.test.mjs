@@ -47,6 +47,19 @@ test("watches_pass_through_over_both_transports_with_a_token", async (t) => {
   stream.close();
 });
 
+test("a_token_is_given_to_requests_that_bring_none", async (t) => {
+  const upstream = await serverFor(t, { tokens: ["secret"], pods: 5 });
+  const front = await serverFor(t, { proxy: upstream.url, proxyToken: "secret" });
+  assert.equal((await front.api("/api/v1/pods")).code, 200);
+  assert.equal((await front.api("/api/v1/pods", { headers: { authorization: "Bearer other" } })).code, 401);
+  const socket = await front.watch(WATCH);
+  await socket.nextBrief(5);
+  const stream = await openStream(front.url, WATCH);
+  await stream.nextBrief(5);
+  stream.close();
+  assert.equal((await front.api("/demo/digest?resource=pods")).body.count, 5);
+});
+
 test("sockets_break_on_command_and_our_own_faults_are_off", async (t) => {
   const { upstream, front } = await pair(t);
   const { body } = await front.api("/demo/status");

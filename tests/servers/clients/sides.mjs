@@ -19,9 +19,10 @@ import { Proxy } from "../harness/proxy.mjs";
  */
 
 /**
+ * @param {import("../harness/cluster.mjs").ClusterOptions} [options]
  * @returns {Promise<{ embedded: Side, real: Side, cluster: Cluster, server: import("../../../www/server/index.mjs").Server, stop(): Promise<void> }>}
  */
-export async function bothSides() {
+export async function bothSides(options) {
   const dir = mkdtempSync(join(tmpdir(), "watchcache-clients-"));
   const server = await startServer({ port: 0, pods: 0, rate: 0 });
   // The real one has these from the beginning.
@@ -31,7 +32,7 @@ export async function bothSides() {
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ metadata: { name } }),
     });
-  const cluster = await Cluster.start();
+  const cluster = await Cluster.start(options);
   // As `kubectl proxy` does: a client sends no token over plain HTTP.
   const proxy = await Proxy.start({
     upstream: cluster.secureUrl,

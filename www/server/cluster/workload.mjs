@@ -57,10 +57,10 @@ function labelsOf(workload) {
   };
 }
 
-/** @param {Workload} workload */
-function template(workload) {
+/** @param {Workload} workload @param {Record<string, string>} [labels] further ones */
+function template(workload, labels) {
   return {
-    metadata: { labels: { ...labelsOf(workload), "app.kubernetes.io/version": workload.version } },
+    metadata: { labels: { ...labelsOf(workload), "app.kubernetes.io/version": workload.version, ...labels } },
     spec: {
       containers: workload.containers.map((name) => ({
         name,
@@ -138,7 +138,7 @@ export function replicaSet(workload, deploymentUid, now) {
   const spec = {
     replicas: workload.replicas,
     selector: { matchLabels: { "app.kubernetes.io/instance": workload.name, "pod-template-hash": workload.hash } },
-    template: template(workload),
+    template: template(workload, { "pod-template-hash": workload.hash }),
   };
   return {
     metadata: {

@@ -95,7 +95,7 @@ function nodeCells(node, now) {
     address("InternalIP"),
     address("ExternalIP"),
     info.osImage || "<unknown>",
-    info.kernelVersion || "<unknown>",
+    `${info.kernelVersion || "<unknown>"}${info.architecture ? ` (${info.architecture})` : ""}`,
     info.containerRuntimeVersion || "<unknown>",
   ];
 }

@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+// `npm start -- --kubernetes`: a real etcd and kube-apiserver under the demo, with the synthetic cluster of the embedded server in them.
+// What the cluster's traffic changes is changed there, too.
+import { startServer } from "../www/server/index.mjs";
+import { populate } from "../www/server/cluster/cluster.mjs";
+import { Mirror } from "../www/server/mirror.mjs";
+import { DEFAULTS, parseCommandLine } from "../www/server/options.mjs";
+import { Store } from "../www/server/store.mjs";
+import { Traffic } from "../www/server/traffic.mjs";
+import { SetupError, main, say } from "./lib/fail.mjs";
+import { requireGo } from "./lib/go.mjs";
+
+/** A real server takes longer for a pod than the embedded one, and each of its events is some writes. */
+const PODS = 1_000;
+const RATE = 20;
+
+await main(async () => {
+  const given = parseCommandLine(process.argv.slice(2));
+  if (given.proxy !== undefined || given.cache || given.tokens)
+    throw new SetupError("--kubernetes starts a server of its own: leave --proxy, --cache and --token out.");
+  requireGo(); // before anything that takes long
+  const { Cluster } = await import("../tests/servers/harness/cluster.mjs");
+  const options = { ...DEFAULTS, pods: PODS, rate: RATE, ...given };
+  // As many services as the synthetic cluster has do not fit into the smallest range.
+  const cluster = await Cluster.start({ flags: ["--service-cluster-ip-range=10.96.0.0/16"] });
+  const { url } = cluster;
+  const token = cluster.tokens.admin;
+  const store = new Store(options);
+  const synthetic = populate(store, options);
+  const mirror = new Mirror(store, { url, token, onError: (problem) => say(`kube-apiserver refused: ${problem}`) });
+  say(`filling kube-apiserver with ${options.pods} pods`);
+  const started = Date.now();
+  await mirror.fill();
+  say(`filled it in ${Math.round((Date.now() - started) / 1_000)} s: ${mirror.counts.created} objects`);
+  mirror.follow();
+  const traffic = new Traffic(store, synthetic, options);
+  const server = await startServer({ ...options, proxy: url, proxyToken: token });
+  traffic.start();
+  const { pods, nodes, namespaces } = Object.fromEntries(
+    [...store.tables.values()].map((table) => [table.definition.resource, table.size]),
+  );
+  process.stdout.write(`${pods} pods on ${nodes} nodes in ${namespaces} namespaces, in a real kube-apiserver\n`);
+  process.stdout.write(`${server.url}/\n`);
+  let isEnding = false;
+  const end = async () => {
+    if (isEnding) return;
+    isEnding = true;
+    traffic.stop();
+    mirror.stop();
+    await server.close();
+    await cluster.stop();
+    process.exit(0);
+  };
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => void end());
+});

@@ -1,0 +1,48 @@
+/** `npm start -- --kubernetes`: a page of its server lists and watches a real cluster without a token, and nothing is left at its end. */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { WebSocket } from "ws";
+import { root } from "../../../scripts/lib/project.mjs";
+
+const program = join(root, "scripts", "start-kubernetes.mjs");
+
+describe("npm start -- --kubernetes", () => {
+  it("serves a real cluster that is filled and alive", async () => {
+    const child = spawn(process.execPath, [program, "--port", "0", "--pods", "20", "--rate", "40"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const ended = once(child, "exit");
+    try {
+      let said = "";
+      for await (const chunk of child.stdout.setEncoding("utf8")) {
+        said += chunk;
+        if (/^http\S+\/$/m.test(said)) break;
+      }
+      assert.match(said, /^20 pods on 3 nodes in \d+ namespaces, in a real kube-apiserver$/m);
+      const url = /** @type {RegExpExecArray} */ (/^(http\S+)\/$/m.exec(said))[1];
+      assert.match((await (await fetch(`${url}/version`)).json()).gitVersion, /^v1\.\d+\.\d+$/);
+      const { items, metadata } = await (await fetch(`${url}/api/v1/pods`)).json();
+      assert.ok(items.length >= 15, String(items.length));
+      assert.ok((await (await fetch(`${url}/demo/digest?resource=pods`)).json()).count >= 15);
+      const path = `/api/v1/pods?watch=1&resourceVersion=${metadata.resourceVersion}`;
+      const socket = new WebSocket(url.replace("http", "ws") + path, { origin: url });
+      const [event] = await once(socket, "message");
+      assert.equal(JSON.parse(String(event)).object.kind, "Pod");
+      socket.terminate();
+    } finally {
+      child.kill("SIGTERM");
+    }
+    assert.deepEqual(await ended, [0, null]);
+  });
+
+  it("has no second server to forward to", async () => {
+    const child = spawn(process.execPath, [program, "--proxy", "http://127.0.0.1:1"], { stdio: ["ignore", "ignore", "pipe"] });
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (data) => (said += data));
+    assert.notEqual((await once(child, "close"))[0], 0);
+    assert.match(said, /--kubernetes starts a server of its own: leave --proxy, --cache and --token out/);
+  });
+});
