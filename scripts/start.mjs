@@ -26,7 +26,7 @@ await main(async () => {
   await build();
   const bench = given.includes("--bench");
   if (!bench) await buildPage();
-  const program = bench ? "benches/serve.mjs" : kubernetes ? "scripts/start-kubernetes.mjs" : "www/server/main.mjs";
+  const program = bench ? "benches/serve.mjs" : kubernetes ? "tests/servers/clients/start-kubernetes.mjs" : "www/server/main.mjs";
   const passed = given.filter((argument) => argument !== "--bench" && argument !== "--kubernetes");
   const server = await run(process.execPath, [join(root, program), ...passed]);
   process.exitCode = server.code;

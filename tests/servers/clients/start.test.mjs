@@ -7,7 +7,7 @@ import { describe, it } from "node:test";
 import { WebSocket } from "ws";
 import { root } from "../../../scripts/lib/project.mjs";
 
-const program = join(root, "scripts", "start-kubernetes.mjs");
+const program = join(root, "tests", "servers", "clients", "start-kubernetes.mjs");
 
 describe("npm start -- --kubernetes", () => {
   it("serves a real cluster that is filled and alive", async () => {

@@ -1,14 +1,15 @@
 #!/usr/bin/env node
 // `npm start -- --kubernetes`: a real etcd and kube-apiserver under the demo, with the synthetic cluster of the embedded server in them.
 // What the cluster's traffic changes is changed there, too.
-import { startServer } from "../www/server/index.mjs";
-import { populate } from "../www/server/cluster/cluster.mjs";
-import { Mirror } from "../www/server/mirror.mjs";
-import { DEFAULTS, parseCommandLine } from "../www/server/options.mjs";
-import { Store } from "../www/server/store.mjs";
-import { Traffic } from "../www/server/traffic.mjs";
-import { SetupError, main, say } from "./lib/fail.mjs";
-import { requireGo } from "./lib/go.mjs";
+import { startServer } from "../../../www/server/index.mjs";
+import { populate } from "../../../www/server/cluster/cluster.mjs";
+import { Mirror } from "../../../www/server/mirror.mjs";
+import { DEFAULTS, parseCommandLine } from "../../../www/server/options.mjs";
+import { Store } from "../../../www/server/store.mjs";
+import { Traffic } from "../../../www/server/traffic.mjs";
+import { SetupError, main, say } from "../../../scripts/lib/fail.mjs";
+import { Cluster } from "../harness/cluster.mjs";
+import { requireGo } from "../../../scripts/lib/go.mjs";
 
 /** A real server takes longer for a pod than the embedded one, and each of its events is some writes. */
 const PODS = 1_000;
@@ -19,7 +20,6 @@ await main(async () => {
   if (given.proxy !== undefined || given.cache || given.tokens)
     throw new SetupError("--kubernetes starts a server of its own: leave --proxy, --cache and --token out.");
   requireGo(); // before anything that takes long
-  const { Cluster } = await import("../tests/servers/harness/cluster.mjs");
   const options = { ...DEFAULTS, pods: PODS, rate: RATE, ...given };
   // As many services as the synthetic cluster has do not fit into the smallest range.
   const cluster = await Cluster.start({ flags: ["--service-cluster-ip-range=10.96.0.0/16"] });
