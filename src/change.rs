@@ -28,14 +28,21 @@ pub struct Change {
     pub object: Rc<Object>,
     /// The object that the store held before.
     pub previous: Option<Rc<Object>>,
+    /// Its place in the order of changes: the object's own version, unless these are told by several upstreams, each in its own order.
+    pub version: Version,
     /// When the change arrived, on the monotonic clock.
     pub at: Instant,
 }
 
 impl Change {
+    /// Of an upstream whose versions are the order of its changes.
+    pub fn new(kind: ChangeKind, object: Rc<Object>, previous: Option<Rc<Object>>, at: Instant) -> Self {
+        Self { kind, version: object.version().clone(), object, previous, at }
+    }
+
     /// The version of the change.
     pub fn version(&self) -> &Version {
-        self.object.version()
+        &self.version
     }
 }
 

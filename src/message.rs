@@ -48,6 +48,8 @@ pub enum Message {
         kind: ChangeKind,
         /// The object after it (for DELETED: its last state, with the version of the deletion).
         object: Rc<Object>,
+        /// Its place in the order of changes.
+        version: Version,
         /// When its frame was read, on the monotonic clock.
         at: Instant,
     },
@@ -59,6 +61,13 @@ pub enum Message {
     RoundEnded(Option<Error>),
     /// What people see of the connection.
     Connection(Connection),
+}
+
+impl Message {
+    /// A change of an upstream whose versions are the order of its changes.
+    pub fn change(kind: ChangeKind, object: Rc<Object>, at: Instant) -> Self {
+        Self::Change { kind, version: object.version().clone(), object, at }
+    }
 }
 
 /// An object that cannot be taken, and that no list has cured.

@@ -344,11 +344,7 @@ impl Different {
             self.changes[number] += 1;
             self.version += 1;
             let object = self.object(number);
-            self.cacher.apply(
-                Message::Change { kind: ChangeKind::Modified, object, at: Instant::START },
-                Instant::START,
-                WallTime::UNIX_EPOCH,
-            );
+            self.cacher.apply(Message::change(ChangeKind::Modified, object, Instant::START), Instant::START, WallTime::UNIX_EPOCH);
             if event % 1_000 == 0 {
                 self.rest();
                 most = most.max(self.cacher.bytes());

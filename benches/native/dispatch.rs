@@ -85,7 +85,7 @@ impl Scenario {
                             if self.json { read(frames.next().expect("a frame"), &cacher) } else { decoded.next().expect("an object") };
                         if self.watchers > 0 {
                             let blocked = cacher.apply(
-                                Message::Change { kind: ChangeKind::Modified, object, at: Instant::START },
+                                Message::change(ChangeKind::Modified, object, Instant::START),
                                 Instant::START,
                                 WallTime::UNIX_EPOCH,
                             );

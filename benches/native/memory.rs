@@ -17,7 +17,7 @@ pub(crate) fn measure(pod: &[u8], events: usize) -> serde_json::Value {
         if i == 0 {
             fill(&mut cacher, vec![object], FIRST_VERSION + 1);
         } else {
-            cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: Instant::START }, Instant::START, WallTime::UNIX_EPOCH);
+            cacher.apply(Message::change(ChangeKind::Modified, object, Instant::START), Instant::START, WallTime::UNIX_EPOCH);
         }
         if (i + 1) % BETWEEN_TURNS == 0 {
             rest(&mut cacher);

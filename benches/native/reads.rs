@@ -36,7 +36,7 @@ fn many(objects: usize, changes: usize) -> Cacher {
     fill(&mut cacher, list, FIRST_VERSION);
     for i in 0..changes {
         let object = at(&pod(i * 7 % objects, FIRST_VERSION + 1 + i as u64), &cacher);
-        cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: Instant::START }, Instant::START, WallTime::UNIX_EPOCH);
+        cacher.apply(Message::change(ChangeKind::Modified, object, Instant::START), Instant::START, WallTime::UNIX_EPOCH);
     }
     cacher
 }

@@ -45,6 +45,14 @@ pub struct Cacher {
     events: u64,
 }
 
+/// A change, as its message tells it.
+struct Arrived {
+    kind: ChangeKind,
+    object: Rc<Object>,
+    version: Version,
+    at: Instant,
+}
+
 impl Cacher {
     /// An empty cacher that is not ready.
     pub fn new(fields: Rc<RefCell<FieldSet>>, bounds: WindowBounds, indexes: Indexes, now: Instant) -> Self {
@@ -195,9 +203,9 @@ impl Cacher {
                 let differences = self.held.apply(differences, self.availability.quarantined());
                 self.replaced(differences, version, now);
             }
-            Message::Change { kind, object, at } => {
+            Message::Change { kind, object, version, at } => {
                 self.latency.applied(at, now);
-                return self.change(kind, object, at, now, wall);
+                return self.change(Arrived { kind, object, version, at }, now, wall);
             }
             Message::Bookmark(version) => self.bookmark(version, wall),
             Message::Quarantine(all) => self.quarantine(all),
@@ -267,12 +275,13 @@ impl Cacher {
         self.observers.informers.interrupted(Interruption { stops, phase: self.availability.phase(), error, stale });
     }
 
-    fn change(&mut self, kind: ChangeKind, object: Rc<Object>, at: Instant, now: Instant, wall: WallTime) -> bool {
-        if object.version() <= self.version() {
-            self.availability.refuse_change(object.version(), self.held.version());
+    fn change(&mut self, arrived: Arrived, now: Instant, wall: WallTime) -> bool {
+        let Arrived { kind, object, version, at } = arrived;
+        if version <= *self.version() {
+            self.availability.refuse_change(&version, self.held.version());
             return false;
         }
-        let change = self.held.change(kind, object, now);
+        let change = self.held.change(kind, object, version, now);
         let delivered = self.observers.dispatcher.delivered();
         let blocked = self.observers.changed(&change, &self.fields.borrow());
         self.latency.dispatched(at, now, self.observers.dispatcher.delivered() - delivered);

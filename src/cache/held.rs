@@ -150,13 +150,13 @@ impl Held {
     }
 
     /// Makes a change of the objects, and tells it with what it replaced. The version reached is the change's, also where it changes nothing.
-    pub(super) fn change(&mut self, kind: ChangeKind, mut object: Rc<Object>, now: Instant) -> Change {
+    pub(super) fn change(&mut self, kind: ChangeKind, mut object: Rc<Object>, version: Version, now: Instant) -> Change {
         let previous = match kind {
             ChangeKind::Deleted => self.store.remove(object.key()),
             ChangeKind::Added | ChangeKind::Modified => self.store.put(&mut object),
         };
-        self.version = object.version().clone();
-        Change { kind, object, previous, at: now }
+        self.version = version.clone();
+        Change { kind, object, previous, version, at: now }
     }
 
     /// Everybody has heard of a change: the window records it.

@@ -312,7 +312,7 @@ impl StoreObserver for Informers {
         if self.informers.is_empty() {
             return;
         }
-        let Change { kind, object, previous, at } = change;
+        let Change { kind, object, previous, at, .. } = change;
         let (deleted, before) = (*kind == ChangeKind::Deleted, previous.as_ref());
         for (_, informer) in &mut self.informers {
             informer.store_changed(before, (!deleted).then_some(object));

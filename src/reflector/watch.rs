@@ -195,7 +195,7 @@ impl Reflector {
             Event::Change(kind, object) => {
                 *known_to = None;
                 match self.order.change(&object) {
-                    Ok(Novelty::Next) => Ok(Some(Message::Change { kind, object, at: self.host.recent() })),
+                    Ok(Novelty::Next) => Ok(Some(Message::change(kind, object, self.host.recent()))),
                     Ok(Novelty::Repeated) => Ok(None),
                     Err(error) => Err(End::Broken(error)),
                 }

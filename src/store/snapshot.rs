@@ -115,7 +115,7 @@ mod tests {
                     now.insert(KEYS[key].to_owned(), version);
                     (ChangeKind::Modified, store.upsert(object.clone()))
                 };
-                window.push(Change { kind, object, previous, at: Instant::START }, &mut Strays::default());
+                window.push(Change::new(kind, object, previous, Instant::START), &mut Strays::default());
                 stood.push((version, now));
             }
             let writes = stood.len() - 1;

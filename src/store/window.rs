@@ -18,6 +18,9 @@ const MIN_BUFFER: usize = 10;
 /// So many versions of an object are gone through to find what it was before. Each takes a search in the window: together some 50 µs.
 const MAX_STEPS: usize = 256;
 
+/// So many changes are looked at for one of a given object, where their order is not that of its versions.
+const MAX_LOOKED_AT: usize = 1_000;
+
 /// The changes since the last list, or the latest of them. The capacity doubles while the window is full of fresh changes. It halves when
 /// the newest quarter would do: not even its oldest change is fresh. The bounds hold in both cases.
 #[derive(Debug)]
@@ -34,6 +37,8 @@ pub struct Window {
     bytes: usize,
     increases: u64,
     decreases: u64,
+    // Whether the versions of changes are numbers of our own.
+    local: bool,
 }
 
 impl Window {
@@ -51,7 +56,13 @@ impl Window {
             bytes: 0,
             increases: 0,
             decreases: 0,
+            local: false,
         }
+    }
+
+    /// The versions of its changes are numbers of our own, and not those of their objects.
+    pub fn set_local(&mut self) {
+        self.local = true;
     }
 
     /// Appends a change. If the window is full and may not grow, the oldest change is dropped. What the window drops, here and in other
@@ -154,6 +165,10 @@ impl Window {
     }
 
     fn replaced_by(&self, object: &Object) -> Option<&Rc<Object>> {
+        if self.local {
+            let latest = self.changes.iter().rev().take(MAX_LOOKED_AT);
+            return latest.into_iter().find(|change| change.object.id() == object.id())?.previous.as_ref();
+        }
         let first = self.changes.partition_point(|change| change.version() < object.version());
         let mut own = self.changes.range(first..).take_while(|change| change.version() == object.version());
         own.find(|change| change.object.id() == object.id())?.previous.as_ref()
@@ -283,7 +298,7 @@ mod tests {
         let (mut window, mut strays) = (Window::new(WindowBounds { lower: 3, upper: 3, ..WindowBounds::default() }), Strays::default());
         let versions: Vec<Rc<Object>> = (0..5).map(|version| named("pod", version)).collect();
         for pair in versions.windows(2) {
-            let change = Change { kind: ChangeKind::Modified, object: pair[1].clone(), previous: Some(pair[0].clone()), at: at(0) };
+            let change = Change::new(ChangeKind::Modified, pair[1].clone(), Some(pair[0].clone()), at(0));
             window.push(change, &mut strays);
         }
         let before = |object: &Object, earlier: Option<&Rc<Object>>| {
@@ -296,7 +311,7 @@ mod tests {
     }
 
     fn change(version: u64, at: Instant) -> Change {
-        Change { kind: ChangeKind::Added, object: named("pod", version), previous: None, at }
+        Change::new(ChangeKind::Added, named("pod", version), None, at)
     }
 
     fn fixed(capacity: usize) -> Window {
@@ -424,17 +439,11 @@ mod tests {
     fn bytes_are_those_of_what_was_replaced_and_leave_with_it() {
         let mut window = fixed(2);
         let (old, new) = (named("pod", 1), named("pod", 2));
-        window.push(
-            Change { kind: ChangeKind::Modified, object: new.clone(), previous: Some(old.clone()), at: Instant::START },
-            &mut Strays::default(),
-        );
+        window.push(Change::new(ChangeKind::Modified, new.clone(), Some(old.clone()), Instant::START), &mut Strays::default());
         let entries = |count: usize| count * size_of::<Change>();
         assert_eq!(window.bytes(), entries(1) + old.size());
         let last = named("pod", 3);
-        window.push(
-            Change { kind: ChangeKind::Deleted, object: last.clone(), previous: Some(new.clone()), at: at(1) },
-            &mut Strays::default(),
-        );
+        window.push(Change::new(ChangeKind::Deleted, last.clone(), Some(new.clone()), at(1)), &mut Strays::default());
         assert_eq!(window.bytes(), entries(2) + old.size() + new.size() + last.size());
         window.push(change(4, at(2)), &mut Strays::default());
         assert_eq!(window.bytes(), entries(2) + new.size() + last.size());
@@ -449,12 +458,7 @@ mod tests {
         let mut window = Window::new(bounds);
         window.reset(Version::from(1), Instant::START, &mut Strays::default());
         for version in 2..=60 {
-            let change = Change {
-                kind: ChangeKind::Modified,
-                object: named("pod", version),
-                previous: Some(named("pod", version - 1)),
-                at: Instant::START,
-            };
+            let change = Change::new(ChangeKind::Modified, named("pod", version), Some(named("pod", version - 1)), Instant::START);
             window.push(change, &mut Strays::default());
             assert!(window.bytes() <= bounds.max_bytes);
         }
@@ -469,10 +473,7 @@ mod tests {
         let bounds = WindowBounds { max_bytes: 1, ..WindowBounds::default() };
         let mut window = Window::new(bounds);
         window.reset(Version::from(1), Instant::START, &mut Strays::default());
-        window.push(
-            Change { kind: ChangeKind::Modified, object: named("pod", 7), previous: Some(named("pod", 6)), at: Instant::START },
-            &mut Strays::default(),
-        );
+        window.push(Change::new(ChangeKind::Modified, named("pod", 7), Some(named("pod", 6)), Instant::START), &mut Strays::default());
         assert_eq!((window.len(), window.oldest()), (0, Some(Version::from(7))));
         assert_eq!(refused(&window, "6").message, "too old resource version: 6 (7)");
         assert_eq!(versions(&window, "7"), [""; 0]);

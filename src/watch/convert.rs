@@ -63,8 +63,9 @@ impl<'a> Conversion<'a> {
     }
 
     fn deleted(&self) -> Rc<Object> {
-        let made =
-            self.deleted.get_or_init(|| self.change.previous.as_ref().and_then(|previous| previous.restamped(self.change.version()).ok()));
+        let made = self
+            .deleted
+            .get_or_init(|| self.change.previous.as_ref().and_then(|previous| previous.restamped(self.change.object.version()).ok()));
         made.clone().unwrap_or_else(|| self.change.object.clone())
     }
 }
@@ -84,12 +85,12 @@ mod tests {
         let mut store = Store::new();
         store.upsert(before);
         let previous = store.put(&mut after);
-        Change { kind: ChangeKind::Modified, object: after, previous, at: Instant::START }
+        Change::new(ChangeKind::Modified, after, previous, Instant::START)
     }
 
     fn convert(kind: ChangeKind, now: Option<&str>, before: Option<&str>) -> Option<(EventKind, String)> {
         let make = |version: u64, app: &str| labelled("a/x", version, &[("app", app)]);
-        let change = Change { kind, object: make(9, now.unwrap_or("gone")), previous: before.map(|app| make(5, app)), at: Instant::START };
+        let change = Change::new(kind, make(9, now.unwrap_or("gone")), before.map(|app| make(5, app)), Instant::START);
         let conversion = Conversion::new(&change);
         let kind = conversion.kind(|object| object.labels().iter().any(|(_, value)| &**value == "web"))?;
         let event = conversion.event(kind);

@@ -422,7 +422,7 @@ mod tests {
     /// The deliveries of one change, as watcher and version.
     fn change(dispatcher: &mut Dispatcher, versions: &[u64]) -> Vec<(WatcherId, u64)> {
         for &version in versions {
-            let change = Change { kind: ChangeKind::Added, object: named("pod", version), previous: None, at: Instant::START };
+            let change = Change::new(ChangeKind::Added, named("pod", version), None, Instant::START);
             dispatcher.changed(&change, &FieldSet::new(Vec::new()));
         }
         let (outbox, _) = dispatcher.take_outbox();
@@ -505,7 +505,7 @@ mod tests {
 
         let spec = serde_json::json!({"nodeName": "node7"});
         let object = crate::testing::with_spec("ns7/pod", 5, &[("app", "app7")], &spec);
-        let change = Change { kind: ChangeKind::Added, object, previous: None, at: Instant::START };
+        let change = Change::new(ChangeKind::Added, object, None, Instant::START);
         dispatcher.changed(&change, &fields);
         assert_eq!(dispatcher.stats().visited, 10 + 3);
         let (outbox, _) = dispatcher.take_outbox();
@@ -530,7 +530,7 @@ mod tests {
         let object = |version, n0: u32| crate::testing::with_spec("x", version, &[], &serde_json::json!({"n0": n0}));
         let mut visits = |kind, before, after| {
             let before_all = dispatcher.stats().visited;
-            dispatcher.changed(&Change { kind, object: after, previous: before, at: Instant::START }, &fields);
+            dispatcher.changed(&Change::new(kind, after, before, Instant::START), &fields);
             (dispatcher.stats().visited - before_all, dispatcher.take_outbox().0.delivered())
         };
         assert_eq!(visits(ChangeKind::Added, None, object(1, 0)), (1000, 1000));
@@ -547,7 +547,7 @@ mod tests {
         dispatcher.start(id, Beginning::default(), Instant::START);
         dispatcher.demand(id, Demand::All);
         let pod = |version: u64, app: &str| crate::testing::labelled("x", version, &[("app", app)]);
-        let change = Change { kind: ChangeKind::Modified, object: pod(2, "b"), previous: Some(pod(1, "a")), at: Instant::START };
+        let change = Change::new(ChangeKind::Modified, pod(2, "b"), Some(pod(1, "a")), Instant::START);
         dispatcher.changed(&change, &fields);
         assert_eq!(dispatcher.take_outbox().0.pairs()[..], [id.number(), 0]);
         assert_eq!(dispatcher.stats().visited, 1);
@@ -563,7 +563,7 @@ mod tests {
         let out = !Filter::default().with_shard(Some(lower)).unwrap().passes(&object, &fields);
         let id = dispatcher.add(Filter::default().with_shard(Some(lower)).unwrap(), None);
         dispatcher.start(id, Beginning::default(), Instant::START);
-        dispatcher.changed(&Change { kind: ChangeKind::Added, object, previous: None, at: Instant::START }, &fields);
+        dispatcher.changed(&Change::new(ChangeKind::Added, object, None, Instant::START), &fields);
         let metrics = dispatcher.metrics.clone();
         assert_eq!((metrics.watch_shards.get(), metrics.filtered_events.get()), (1.0, u64::from(out)));
         for _ in 0..2 {
@@ -585,7 +585,7 @@ mod tests {
         }
         let pod = |version: u64, app: &str| crate::testing::labelled("x", version, &[("app", app)]);
         let mut hear = |kind, object: &Rc<Object>, previous: &Rc<Object>| {
-            dispatcher.changed(&Change { kind, object: object.clone(), previous: Some(previous.clone()), at: Instant::START }, &fields);
+            dispatcher.changed(&Change::new(kind, object.clone(), Some(previous.clone()), Instant::START), &fields);
             let (outbox, _) = dispatcher.take_outbox();
             assert_eq!(outbox.pairs().len(), 2 * 5);
             outbox.events

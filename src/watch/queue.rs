@@ -309,7 +309,7 @@ mod tests {
     use crate::time::Instant;
 
     fn change(version: u64) -> Change {
-        Change { kind: ChangeKind::Added, object: named(&format!("pod{version}"), version), previous: None, at: Instant::START }
+        Change::new(ChangeKind::Added, named(&format!("pod{version}"), version), None, Instant::START)
     }
 
     fn begun(interval: Vec<WatchEvent>, gate: u64, capacity: usize, on_overflow: OnOverflow) -> Queue {

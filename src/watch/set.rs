@@ -195,7 +195,7 @@ mod tests {
 
         let mut heard = |namespace: &str, age: &str, version: u64| {
             let object = labelled(&format!("{namespace}/x"), version, &[("app", "web"), ("age", age)]);
-            dispatcher.changed(&Change { kind: ChangeKind::Added, object, previous: None, at: Instant::START }, &fields);
+            dispatcher.changed(&Change::new(ChangeKind::Added, object, None, Instant::START), &fields);
             let mut ids: Vec<u32> = dispatcher.take_outbox().0.pairs().chunks_exact(2).map(|pair| pair[0]).collect();
             ids.sort_unstable();
             ids

@@ -247,7 +247,7 @@ mod tests {
             assert!(watcher.push_bookmark(&version, || WatchEvent::bookmark(version.clone(), false)));
         }
         for &version in waiting {
-            let change = Change { kind: ChangeKind::Added, object: named("x", version), previous: None, at: Instant::START };
+            let change = Change::new(ChangeKind::Added, named("x", version), None, Instant::START);
             assert_eq!(watcher.queue_mut().push(&change, &Conversion::new(&change), EventKind::Added), Pushed::Waits);
         }
         assert!(watcher.end(EndReason::Stopped, &Version::from(9)).is_some());

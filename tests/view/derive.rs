@@ -417,7 +417,7 @@ fn delete_all(store: &mut Store, views: &mut Views, fields: &FieldSet) {
     let pods: Vec<_> = store.iter().cloned().collect();
     for pod in pods {
         store.remove(pod.key());
-        views.changed(&Change { kind: ChangeKind::Deleted, object: pod.clone(), previous: Some(pod), at: Instant::START }, fields);
+        views.changed(&Change::new(ChangeKind::Deleted, pod.clone(), Some(pod), Instant::START), fields);
     }
 }
 

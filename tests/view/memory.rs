@@ -88,7 +88,7 @@ impl World {
     /// As the loop does it: what is held is counted with each message.
     fn change(&mut self, number: usize) {
         self.version += 1;
-        self.apply(Message::Change { kind: ChangeKind::Modified, object: pod(number, self.version), at: Instant::START });
+        self.apply(Message::change(ChangeKind::Modified, pod(number, self.version), Instant::START));
         self.resource.keep_memory_bound();
         self.time.run_until_idle();
     }

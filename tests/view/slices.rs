@@ -83,7 +83,7 @@ impl World {
         if gone {
             self.ranks.borrow_mut().remove(&key);
         }
-        self.apply(Message::Change { kind: if gone { ChangeKind::Deleted } else { ChangeKind::Modified }, object, at: Instant::START });
+        self.apply(Message::change(if gone { ChangeKind::Deleted } else { ChangeKind::Modified }, object, Instant::START));
     }
 
     fn open(&self, ordered: bool) -> (ViewId, RangeId) {

@@ -51,7 +51,7 @@ fn list(count: usize, text: fn(usize, u64) -> String) -> Cacher {
 }
 
 fn change(cacher: &mut Cacher, object: Rc<Object>) {
-    cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: Instant::START }, Instant::START, WallTime::UNIX_EPOCH);
+    cacher.apply(Message::change(ChangeKind::Modified, object, Instant::START), Instant::START, WallTime::UNIX_EPOCH);
 }
 
 /// One of a thousand pods, as it came or packed.

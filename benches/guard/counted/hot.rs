@@ -70,8 +70,7 @@ fn read(frame: &str, cacher: &Cacher) -> Rc<Object> {
 }
 
 fn apply(cacher: &mut Cacher, object: Rc<Object>) {
-    let blocked =
-        cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: Instant::START }, Instant::START, WallTime::UNIX_EPOCH);
+    let blocked = cacher.apply(Message::change(ChangeKind::Modified, object, Instant::START), Instant::START, WallTime::UNIX_EPOCH);
     assert!(!blocked, "a watcher was too slow");
 }
 

@@ -163,7 +163,7 @@ impl Past {
     }
 
     fn change(&mut self, kind: ChangeKind, object: Rc<Object>) {
-        self.0.apply(Message::Change { kind, object, at: Instant::START }, Instant::START, WallTime::UNIX_EPOCH);
+        self.0.apply(Message::change(kind, object, Instant::START), Instant::START, WallTime::UNIX_EPOCH);
     }
 
     fn put(&mut self, version: u64) {

@@ -112,7 +112,7 @@ fn cacher(bounds: WindowBounds, indexes: &[IndexSpec]) -> Cacher {
 }
 
 fn change(cacher: &mut Cacher, object: Rc<Object>) {
-    cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: Instant::START }, Instant::START, WallTime::UNIX_EPOCH);
+    cacher.apply(Message::change(ChangeKind::Modified, object, Instant::START), Instant::START, WallTime::UNIX_EPOCH);
 }
 
 fn pushed(n: usize, bounds: WindowBounds) -> Work {

@@ -130,7 +130,7 @@ fn watch(cacher: &mut Cacher, options: &WatchOptions, demand: Demand) -> Watcher
 }
 
 fn change(cacher: &mut Cacher, object: Rc<Object>) -> bool {
-    cacher.apply(Message::Change { kind: ChangeKind::Modified, object, at: Instant::START }, Instant::START, WallTime::UNIX_EPOCH)
+    cacher.apply(Message::change(ChangeKind::Modified, object, Instant::START), Instant::START, WallTime::UNIX_EPOCH)
 }
 
 /// All come, hear of one change, and go: first those that came first, then the others, from the last one on.
