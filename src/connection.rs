@@ -1,6 +1,8 @@
 //! The state of a connection to an upstream: what the reflector says of it, and the phase that people see.
 //!
 //! Imports: status, time.
+use std::rc::Rc;
+
 use crate::status::Error;
 use crate::time::WallTime;
 
@@ -45,6 +47,21 @@ pub enum Connection {
     },
     /// Held by the user.
     Paused,
+}
+
+/// How one branch of a joined resource stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchStatus {
+    /// Which one.
+    pub namespace: Rc<str>,
+    /// What it is doing.
+    pub phase: Phase,
+    /// What failed last, until it is live again.
+    pub error: Option<Error>,
+    /// When its next try begins.
+    pub retry_at: Option<WallTime>,
+    /// Whether a list of it was told: then objects of it may be held.
+    pub holds: bool,
 }
 
 /// The phase, in words of the public contract.

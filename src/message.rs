@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use crate::change::{ChangeKind, Difference};
-use crate::connection::Connection;
+use crate::connection::{BranchStatus, Connection};
 use crate::object::Object;
 use crate::status::Error;
 use crate::time::Instant;
@@ -61,6 +61,10 @@ pub enum Message {
     RoundEnded(Option<Error>),
     /// What people see of the connection.
     Connection(Connection),
+    /// How the branches of a joined resource stand: all of them.
+    Branches(Vec<BranchStatus>),
+    /// All branches have listed anew, as somebody asked.
+    Refreshed,
 }
 
 impl Message {

@@ -6,7 +6,7 @@ use crate::cache::flush::signal;
 use crate::cache::ready::Ready;
 use crate::cache::status::ResourceStatus;
 use crate::cache::waiters::{ListWaiters, Listed, over};
-use crate::connection::{Connection, Phase};
+use crate::connection::{BranchStatus, Connection, Phase};
 use crate::message::Quarantined;
 use crate::status::{Error, ErrorCode};
 use crate::time::{Instant, WallTime};
@@ -49,7 +49,9 @@ impl Availability {
         if self.polled && self.holds_list() && status.phase == Phase::Live {
             (status.stale, status.stale_since) = (true, status.last_event_at);
         }
-        status.error = status.error.or_else(|| status.quarantined.last().map(|entry| entry.error.clone()));
+        let of_object = status.quarantined.last().map(|entry| entry.error.clone());
+        let of_branch = status.branches.iter().find_map(|branch| branch.error.clone());
+        status.error = status.error.or(of_object).or(of_branch);
         status
     }
 
@@ -132,6 +134,23 @@ impl Availability {
             self.signals |= signal::ERROR;
         }
         new
+    }
+
+    /// How the branches stand. One that is refused does not fail the whole, and is told of as an error of its own.
+    pub(super) fn branches(&mut self, all: Vec<BranchStatus>) {
+        let known = std::mem::replace(&mut self.status.branches, all);
+        let failed = |branch: &&BranchStatus| matches!(branch.phase, Phase::Failed | Phase::NeedsAuth);
+        let is_new = |branch: &BranchStatus| !known.iter().any(|other| other.namespace == branch.namespace && other.error == branch.error);
+        self.signals |= signal::STATUS;
+        if self.status.branches.iter().filter(failed).any(is_new) {
+            self.signals |= signal::ERROR;
+        }
+    }
+
+    /// All branches have listed anew.
+    pub(super) fn refreshed(&mut self) {
+        self.signals |= signal::STATUS | signal::RELIST;
+        self.waiters.end_list_waits(&Ok(()));
     }
 
     /// What the reflector says of its connection.

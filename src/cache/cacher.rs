@@ -43,6 +43,9 @@ pub struct Cacher {
     metrics: Rc<Metrics>,
     round_began: Instant,
     events: u64,
+    local: bool,
+    /// The first of these numbers.
+    local_from: Option<Version>,
 }
 
 /// A change, as its message tells it.
@@ -68,6 +71,8 @@ impl Cacher {
             metrics,
             round_began: now,
             events: 0,
+            local: false,
+            local_from: None,
         }
     }
 
@@ -161,6 +166,22 @@ impl Cacher {
         &mut self.freshness
     }
 
+    /// The versions of changes are numbers of our own, and not those of their objects.
+    pub fn set_local(&mut self) {
+        self.local = true;
+        self.held.set_local();
+    }
+
+    /// The first of these numbers, once there is one.
+    pub fn local_from(&self) -> Option<&Version> {
+        self.local_from.as_ref()
+    }
+
+    /// Whether they are.
+    pub fn is_local(&self) -> bool {
+        self.local
+    }
+
     /// The wanted paths.
     pub fn fields(&self) -> &Rc<RefCell<FieldSet>> {
         &self.fields
@@ -217,6 +238,8 @@ impl Cacher {
                 self.availability.round_ended(error.as_ref(), now);
             }
             Message::Connection(connection) => self.availability.connection(connection),
+            Message::Branches(all) => self.availability.branches(all),
+            Message::Refreshed => self.availability.refreshed(),
         }
         false
     }
@@ -256,6 +279,9 @@ impl Cacher {
         let (store, from) = (self.held.store(), self.held.version());
         let list = Replacement { differences: &differences, store, from, to: &version, at: now };
         self.observers.replaced(&list, &self.fields.borrow());
+        if self.local && self.local_from.is_none() {
+            self.local_from = Some(version.clone());
+        }
         self.held.replaced(differences, version, now);
         self.freshness.reached(self.held.version());
         self.metrics.initializations.inc();

@@ -8,6 +8,7 @@ use crate::change::Difference;
 use crate::key::Key;
 use crate::message::Message;
 use crate::object::Object;
+use crate::sort::sort_by;
 use crate::store::Store;
 use crate::version::Version;
 
@@ -18,24 +19,34 @@ pub(super) struct Comparison {
     last: Option<Key>,
     differences: Vec<Difference>,
     version: Version,
+    /// What the keys begin with of which it is a list; empty for a list of all.
+    prefix: Box<str>,
 }
 
 impl Comparison {
     /// Of a list whose keys grow from each to the next. Every other message is given back.
     pub(super) fn of(message: Message) -> Result<Self, Message> {
         match message {
-            Message::Replace { objects, version } if is_ordered(&objects) => Ok(Self::new(objects, version)),
+            Message::Replace { objects, version } if is_ordered(&objects) => Ok(Self::new(objects, version, "")),
             other => Err(other),
         }
     }
 
-    fn new(objects: Vec<Rc<Object>>, version: Version) -> Self {
-        Self { objects: objects.into_iter(), last: None, differences: Vec::new(), version }
+    /// Of a list of one namespace, in any order; what is held of others is left out.
+    pub(super) fn within(namespace: &str, mut objects: Vec<Rc<Object>>, version: Version) -> Self {
+        sort_by(&mut objects, |a, b| a.key().cmp(b.key()));
+        objects.dedup_by(|later, first| later.key() == first.key());
+        Self::new(objects, version, &format!("{namespace}/"))
+    }
+
+    fn new(objects: Vec<Rc<Object>>, version: Version, prefix: &str) -> Self {
+        Self { objects: objects.into_iter(), last: None, differences: Vec::new(), version, prefix: prefix.into() }
     }
 
     /// Compares so many objects more; whether some are left. One that is held at the same version goes, and what is held stays.
     pub(super) fn go_on(&mut self, store: &Store, max: usize) -> bool {
-        let mut held = store.after(self.last.as_deref().unwrap_or("")).peekable();
+        let held = store.after(self.last.as_deref().unwrap_or(&self.prefix));
+        let mut held = held.take_while(|held| held.key().starts_with(&*self.prefix)).peekable();
         let mut last = None;
         for object in self.objects.by_ref().take(max) {
             while let Some(gone) = held.next_if(|held| held.key() < object.key()) {
@@ -91,7 +102,7 @@ mod tests {
             let (held, next) = (list(&mut random), list(&mut random));
             let (mut at_once, mut by_steps) = (Store::new(), Store::new());
             held.iter().for_each(|object| _ = (at_once.upsert(object.clone()), by_steps.upsert(object.clone())));
-            let mut comparison = Comparison::new(next.clone(), Version::from(9));
+            let mut comparison = Comparison::new(next.clone(), Version::from(9), "");
             while comparison.go_on(&by_steps, random.usize(1..20)) {}
             let Message::Differences { differences, .. } = comparison.end() else { unreachable!() };
             by_steps.apply(&differences);

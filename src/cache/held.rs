@@ -87,6 +87,11 @@ impl Held {
         self.window.compact(version);
     }
 
+    /// See [`Window::set_local`].
+    pub(super) fn set_local(&mut self) {
+        self.window.set_local();
+    }
+
     /// What is held proved to be what the upstream holds, or not: then no past state is served until it does.
     pub fn set_consistent(&mut self, consistent: bool) {
         self.window.set_consistent(consistent);

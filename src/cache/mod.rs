@@ -7,6 +7,7 @@
 //! - `ready.rs` says whether requests may be answered, `freshness.rs` and `waiters.rs` who waits for which version.
 //! - `viewing.rs`, `informing.rs` and `watching.rs` are what takes both an observer and the state: to open, start or end one of them.
 //! - `interval.rs` captures what a watcher begins with: the state, the changes since a version, or nothing. `comparison.rs` finds in slices what a whole list changes.
+//! - `joint.rs` makes one of what the branches of a joined resource tell.
 //! - `list` says what a list request means, `config.rs` how a resource is set up, `status.rs` what users see of it.
 //! - `memory.rs` bounds the bytes that all resources of a cache may hold. `latency.rs` times the way of an event. `flush.rs` is what is told at once.
 //!
@@ -21,6 +22,7 @@ mod freshness;
 mod held;
 mod informing;
 mod interval;
+mod joint;
 mod latency;
 mod list;
 mod memory;

@@ -1,6 +1,6 @@
 //! What people see of a resource: the phase of its connection, how fresh it is, when it tries again.
 
-use crate::connection::{Connection, Phase};
+use crate::connection::{BranchStatus, Connection, Phase};
 use crate::message::Quarantined;
 use crate::status::Error;
 use crate::time::WallTime;
@@ -29,6 +29,8 @@ pub struct ResourceStatus {
     pub error: Option<Error>,
     /// Objects that cannot be taken, whatever is tried; what was held of them stays.
     pub quarantined: Vec<Quarantined>,
+    /// The branches of a joined resource.
+    pub branches: Vec<BranchStatus>,
 }
 
 impl ResourceStatus {
@@ -50,6 +52,7 @@ impl ResourceStatus {
             retry_at: None,
             error: None,
             quarantined: Vec::new(),
+            branches: Vec::new(),
         }
     }
 
@@ -59,7 +62,8 @@ impl ResourceStatus {
     pub(super) fn note_stale(&mut self, whole: bool, shows: bool, wall: WallTime) {
         // Rows of the first list under way are new, not stale; once that list fails they are.
         let first_list = self.phase == Phase::Listing || !whole && self.is_opening();
-        self.stale = self.phase != Phase::Live && !first_list && (whole || shows);
+        let behind = self.branches.iter().any(|branch| branch.holds && branch.phase != Phase::Live);
+        self.stale = (self.phase != Phase::Live || behind) && !first_list && (whole || shows);
         self.stale_since = self.stale.then(|| self.stale_since.unwrap_or(wall));
     }
 

@@ -1,13 +1,15 @@
 //! Where objects come from: whatever can be listed and watched.
 //!
 //! Start with [`Source`]. `pager.rs` walks the pages of a list, and `page.rs` reads one. `buffers.rs` lends the memory that frames are read
-//! into. `polled` watches what can only be listed. `kubernetes` is the wire of that API without a transport, and `etcd` that of its
+//! into. `polled` watches what can only be listed, `joined` makes one of several namespaces. `kubernetes` is the wire of that API without a transport, and `etcd` that of its
 //! JSON gateway.
 //!
-//! Imports: base64url, json, runtime, selector, status, time, version.
+//! Imports: base64url, json, key, runtime, selector, status, time, version.
 
 pub mod buffers;
+mod composed;
 pub mod etcd;
+mod joined;
 pub mod kubernetes;
 mod opening;
 pub mod page;
@@ -19,10 +21,11 @@ mod request;
 mod source;
 mod write;
 
+pub use self::joined::Joined;
 pub use self::opening::opened;
 pub use self::pager::Pager;
 pub use self::polled::Polled;
 pub use self::refusal::Refusal;
 pub use self::request::{ListRequest, Narrow, WatchRequest};
-pub use self::source::{Collection, FrameStream, PageStream, Source};
+pub use self::source::{Branches, Collection, FrameStream, OpenBranch, PageStream, Source};
 pub use self::write::{DeleteOptions, ObjectName, Patch, PatchType, Preconditions, WriteParameters, WriteRequest};

@@ -1,5 +1,7 @@
 //! The upstream as this crate knows it: what can be listed and watched, and maybe written.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
@@ -7,6 +9,7 @@ use futures::stream::LocalBoxStream;
 
 use super::request::{ListRequest, WatchRequest};
 use super::write::{ObjectName, WriteRequest};
+use crate::key::key;
 use crate::status::{Error, ErrorCode};
 use crate::version::Version;
 
@@ -58,6 +61,11 @@ pub trait Source {
         None
     }
 
+    /// What it is joined of, where there is no version of all of it: each branch is listed and watched by itself.
+    fn branches(&self) -> Option<Rc<Branches>> {
+        None
+    }
+
     /// Whether its objects are all of one kind, which they name as those of a Kubernetes API do.
     fn names_kinds(&self) -> bool {
         false
@@ -92,5 +100,52 @@ pub trait Source {
     /// Nothing is sent before the future is polled. With [`Source::current_version`] it makes consistent reads from the cache possible.
     fn request_progress(&self) -> Option<LocalBoxFuture<'static, Result<(), Error>>> {
         None
+    }
+}
+
+/// Opens the source of one namespace. With an empty one it is asked for what all of them have in common, and never listed.
+pub type OpenBranch = Box<dyn Fn(&str) -> Rc<dyn Source>>;
+
+/// The branches of a joined source: its namespaces, and the source of each.
+pub struct Branches {
+    open: OpenBranch,
+    sources: RefCell<BTreeMap<Rc<str>, Rc<dyn Source>>>,
+}
+
+impl Branches {
+    /// None yet.
+    pub fn new(open: OpenBranch) -> Self {
+        Self { open, sources: RefCell::default() }
+    }
+
+    /// All of them, in the order of their namespaces.
+    pub fn all(&self) -> Vec<(Rc<str>, Rc<dyn Source>)> {
+        self.sources.borrow().iter().map(|(namespace, source)| (namespace.clone(), source.clone())).collect()
+    }
+
+    /// The namespaces, in their order.
+    pub fn namespaces(&self) -> Vec<Rc<str>> {
+        self.sources.borrow().keys().cloned().collect()
+    }
+
+    /// The source of one of them.
+    pub fn source(&self, namespace: &str) -> Option<Rc<dyn Source>> {
+        self.sources.borrow().get(namespace).cloned()
+    }
+
+    /// Has these namespaces and no others; what stays keeps its source. Fails, and changes nothing, where one cannot be a namespace.
+    pub fn set(&self, namespaces: &[String]) -> Result<(), Error> {
+        for namespace in namespaces {
+            if namespace.is_empty() || key(namespace, "x").is_err() {
+                return Err(Error::new(ErrorCode::Invalid, format!("namespaces: {namespace:?} cannot be the name of one")));
+            }
+        }
+        let before = self.sources.take();
+        let kept = |namespace: &String| {
+            let source = before.get(namespace.as_str()).cloned().unwrap_or_else(|| (self.open)(namespace));
+            (Rc::from(namespace.as_str()), source)
+        };
+        self.sources.replace(namespaces.iter().map(kept).collect());
+        Ok(())
     }
 }

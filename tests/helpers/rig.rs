@@ -9,6 +9,7 @@ use watchcache::connection::Phase;
 use watchcache::object::Object;
 use watchcache::reflector::ReflectorConfig;
 use watchcache::runtime::virtual_time::VirtualTime;
+use watchcache::source::Source;
 use watchcache::status::Error;
 use watchcache::store::IndexSpec;
 use watchcache::store::WindowBounds;
@@ -78,6 +79,12 @@ impl Rig {
         let time = VirtualTime::new(setup.seed);
         let upstream = Upstream::new(time.clone(), setup.seed);
         prepare(&upstream);
+        let source = Rc::new(Shared(upstream.clone()));
+        Self::over(&setup, time, upstream, source)
+    }
+
+    /// A resource that has not started over this source, which asks this upstream and maybe others.
+    pub fn over(setup: &Setup, time: Rc<VirtualTime>, upstream: Rc<Upstream>, source: Rc<dyn Source>) -> Self {
         let config = ResourceConfig {
             window: setup.window,
             reflector: ReflectorConfig {
@@ -86,12 +93,12 @@ impl Rig {
                 seed: setup.seed,
                 ..ReflectorConfig::default()
             },
-            indexes: setup.indexes,
+            indexes: setup.indexes.clone(),
             check_consistency: setup.check_consistency,
             strip: setup.strip.iter().map(|path| (*path).to_owned()).collect(),
             ..ResourceConfig::named(setup.resource)
         };
-        let resource = Resource::new(config, Rc::new(Shared(upstream.clone())), time.clone()).unwrap();
+        let resource = Resource::new(config, source, time.clone()).unwrap();
         let client = Rc::new(Client::default());
         let (listener, listened) = (client.clone(), Rc::downgrade(&resource));
         resource.on_flush(move |flush| {

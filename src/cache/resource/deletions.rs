@@ -83,7 +83,7 @@ impl Writes {
             Some(status) => status.details.and_then(|details| details.uid),
             None => match self.as_kept(&answer) {
                 Ok(last) => {
-                    self.access.waits.until_streamed(last.version()).await;
+                    self.access.waits.until_deleted(&last).await;
                     return Ok(());
                 }
                 Err(_) => None, // sources may answer with nothing

@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use futures::StreamExt;
-use futures::channel::{mpsc, oneshot};
+use futures::channel::oneshot;
 use futures::future::select;
 
+use super::incoming::{Incoming, Next};
 use super::index_function::IndexFunction;
 use super::packing::Packing;
 use super::share::Share;
@@ -63,11 +63,19 @@ impl Driver {
 
     /// Applies what arrives, a slice at a time: a flush at the end of each slice, then the host's turn. Fails when there is no memory to go
     /// on with.
-    pub(super) async fn run(&self, mut messages: mpsc::Receiver<Message>, slice: Rc<Slice>) -> Result<(), Error> {
+    pub(super) async fn run(&self, mut incoming: Incoming, slice: Rc<Slice>) -> Result<(), Error> {
         let mut budget = TimeBudget::new(self.runtime.now(), MAX_BUDGET_MS);
         // The wall's clock is asked once a millisecond: that is all it can tell.
         let mut wall = (self.runtime.now(), self.runtime.wall());
-        while let Some(mut message) = messages.next().await {
+        while let Some(next) = incoming.next(&self.cacher).await {
+            let mut message = match next {
+                Next::Message(message) => message,
+                Next::Compare(namespace, comparison) => {
+                    let differences = self.compare(comparison, &slice).await;
+                    incoming.compared(&namespace, differences);
+                    continue;
+                }
+            };
             let mut now = self.runtime.recent();
             loop {
                 if let Message::RoundEnded(Some(error)) = &message
@@ -93,9 +101,9 @@ impl Driver {
                 if slice.worked(now) {
                     break;
                 }
-                match messages.try_recv() {
-                    Ok(next) => (message, now) = (next, self.runtime.now()),
-                    _ => break,
+                match incoming.try_next(&self.cacher) {
+                    Some(next) => (message, now) = (next, self.runtime.now()),
+                    None => break,
                 }
             }
             // What subscribers do with what they are told is work as well.
@@ -113,10 +121,13 @@ impl Driver {
     /// A list is compared with what is held in slices, and only what differs is left for the step that applies it. Nothing else is applied
     /// meanwhile.
     async fn compared(&self, message: Message, slice: &Slice) -> Message {
-        let mut comparison = match Comparison::of(message) {
-            Ok(comparison) => comparison,
-            Err(other) => return other,
-        };
+        match Comparison::of(message) {
+            Ok(comparison) => self.compare(comparison, slice).await,
+            Err(other) => other,
+        }
+    }
+
+    async fn compare(&self, mut comparison: Comparison, slice: &Slice) -> Message {
         while comparison.go_on(self.cacher.borrow().store(), MAX_UNTIMED_OBJECTS) {
             if slice.worked(self.runtime.now()) {
                 self.cacher.flush();

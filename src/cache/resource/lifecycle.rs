@@ -5,19 +5,22 @@ use std::rc::{Rc, Weak};
 
 use futures::FutureExt;
 use futures::channel::mpsc;
-use futures::future::select;
+use futures::future::{LocalBoxFuture, select};
 
 use super::checker::Checker;
 use super::driver::Driver;
+use super::incoming::{Branched, Incoming};
 use super::progress::Progress;
 use super::share::Share;
 use super::shared_cacher::SharedCacher;
+use super::streams::Streams;
 use crate::cache::memory::{Grower, Member, Memory};
 use crate::key::key;
-use crate::message::MAX_WAITING_MESSAGES;
+use crate::message::{MAX_WAITING_MESSAGES, Message};
 use crate::reflector::{EarlyTries, Reflector, ReflectorConfig, ReflectorHandle};
 use crate::runtime::SharedRuntime;
-use crate::source::Source;
+use crate::runtime::slice::Slice;
+use crate::source::{Branches, Source};
 use crate::status::Error;
 use crate::time::Millis;
 
@@ -29,7 +32,7 @@ enum Life {
     /// Nothing was asked of the upstream yet.
     New,
     /// The reflector is at work, or paused.
-    Running(ReflectorHandle),
+    Running(Streams),
     /// There was no memory to go on with; somebody has to ask for the next try.
     Starved,
     /// For good.
@@ -49,6 +52,8 @@ pub(super) struct Lifecycle {
     life: RefCell<Life>,
     // Nobody uses it: what is held stays until memory is short.
     idle: Cell<bool>,
+    // Whether a branch that is added now is to hold still.
+    paused: Cell<bool>,
     // How often somebody asked for a try after memory had run out.
     early_tries: RefCell<EarlyTries>,
 }
@@ -80,6 +85,7 @@ impl Lifecycle {
             config,
             life: RefCell::new(Life::New),
             idle: Cell::new(false),
+            paused: Cell::new(false),
             early_tries: RefCell::default(),
         })
     }
@@ -97,11 +103,76 @@ impl Lifecycle {
                 return;
             }
         }
+        match self.source.branches() {
+            None => self.start_single(),
+            Some(branches) => self.start_joined(&branches),
+        }
+        if let Some(checker) = &self.checker {
+            checker.start();
+        }
+    }
+
+    fn start_single(self: &Rc<Self>) {
+        let (reflector, handle, messages) = self.reflector(self.source.clone(), 0);
+        let slice = handle.slice();
+        *self.life.borrow_mut() = Life::Running(Streams::Single(handle));
+        let driven = self.driven(Incoming::Single(messages), slice);
+        // Each message of the one is applied by the other in the same poll. Both end by themselves once the reflector's handle is closed.
+        self.runtime.spawn_together([reflector.run().boxed_local(), driven]);
+    }
+
+    fn start_joined(self: &Rc<Self>, branches: &Branches) {
+        let (mut handles, mut incoming) = (Vec::new(), Vec::new());
+        for (namespace, source) in branches.all() {
+            let (reflector, handle, messages) = self.reflector(source, handles.len());
+            handles.push((namespace.clone(), handle));
+            incoming.push((namespace, messages));
+            self.runtime.spawn(reflector.run().boxed_local());
+        }
+        let reached = self.cacher.borrow().version().clone();
+        let branched = Branched::new(incoming, &reached, self.runtime.clone());
+        self.paused.set(false);
+        *self.life.borrow_mut() = Life::Running(Streams::Joined(branched.clone(), RefCell::new(handles)));
+        let slice = Rc::new(Slice::new(self.runtime.now()));
+        let driven = self.driven(Incoming::Joined(branched), slice);
+        self.runtime.spawn(driven);
+    }
+
+    /// The branches are others now: those that are new begin, and what is held of those that are gone goes.
+    pub(super) fn branches_changed(&self) {
+        let Some(branches) = self.source.branches() else { return };
+        let life = self.life.borrow();
+        let Life::Running(Streams::Joined(branched, handles)) = &*life else { return };
+        let mut handles = handles.borrow_mut();
+        handles.retain(|(namespace, handle)| {
+            let stays = branches.source(namespace).is_some();
+            if !stays {
+                handle.close();
+                branched.remove(namespace);
+            }
+            stays
+        });
+        for (namespace, source) in branches.all() {
+            if handles.iter().any(|(other, _)| *other == namespace) {
+                continue;
+            }
+            let (reflector, handle, messages) = self.reflector(source, handles.len());
+            branched.add(namespace.clone(), messages);
+            if self.paused.get() {
+                handle.pause();
+            }
+            handles.push((namespace, handle));
+            self.runtime.spawn(reflector.run().boxed_local());
+        }
+    }
+
+    /// A reflector that has not begun, with its handle and what it tells.
+    fn reflector(&self, source: Rc<dyn Source>, number: usize) -> (Reflector, ReflectorHandle, mpsc::Receiver<Message>) {
         let (sender, messages) = mpsc::channel(MAX_WAITING_MESSAGES);
         let fields = self.cacher.borrow().fields().clone();
-        let (mut reflector, handle) = Reflector::new(self.source.clone(), self.runtime.clone(), fields, self.config.clone(), sender);
-        let slice = handle.slice();
-        *self.life.borrow_mut() = Life::Running(handle);
+        let mut config = self.config.clone();
+        config.seed = config.seed.wrapping_add(number as u64);
+        let (mut reflector, handle) = Reflector::new(source, self.runtime.clone(), fields, config, sender);
         let cacher = Rc::downgrade(&self.cacher);
         reflector.on_arrival(Box::new(move |objects| {
             if let Some(cacher) = cacher.upgrade() {
@@ -114,19 +185,20 @@ impl Lifecycle {
             let cacher = cacher.borrow();
             cacher.store().get(&key(namespace, name).ok()?).cloned()
         }));
+        (reflector, handle, messages)
+    }
+
+    /// Applies what comes in.
+    fn driven(self: &Rc<Self>, incoming: Incoming, slice: Rc<Slice>) -> LocalBoxFuture<'static, ()> {
         self.cacher.borrow_mut().availability_mut().begin();
         self.cacher.plan_flush();
         let this = self.clone();
-        let driven = async move {
-            if let Err(error) = this.driver.run(messages, slice).await {
+        async move {
+            if let Err(error) = this.driver.run(incoming, slice).await {
                 this.starve(&error);
             }
-        };
-        // Each message of the one is applied by the other in the same poll. Both end by themselves once the reflector's handle is closed.
-        self.runtime.spawn_together([reflector.run().boxed_local(), driven.boxed_local()]);
-        if let Some(checker) = &self.checker {
-            checker.start();
         }
+        .boxed_local()
     }
 
     /// See `Resource::synced`.
@@ -145,7 +217,7 @@ impl Lifecycle {
         self.start();
         let waiter = self.cacher.borrow_mut().availability_mut().wait_listed();
         match &*self.life.borrow() {
-            Life::Running(reflector) => ask(reflector),
+            Life::Running(streams) => streams.list_anew(ask),
             Life::Starved => return Err(self.cacher.borrow().status().error.unwrap_or_else(Error::closed)),
             Life::New | Life::Closed => {}
         }
@@ -154,8 +226,9 @@ impl Lifecycle {
 
     /// See `Resource::pause`.
     pub(super) fn pause(&self) {
-        if let Life::Running(reflector) = &*self.life.borrow() {
-            reflector.pause();
+        if let Life::Running(streams) = &*self.life.borrow() {
+            self.paused.set(true);
+            streams.pause();
         }
     }
 
@@ -168,12 +241,13 @@ impl Lifecycle {
     /// See `Resource::resume`.
     pub(super) fn resume(self: &Rc<Self>) {
         self.idle.set(false);
+        self.paused.set(false);
         let room = self.share.room();
         self.cacher.with(|cacher| cacher.viewing().revive(room));
         match &*self.life.borrow() {
-            Life::Running(reflector) => {
+            Life::Running(streams) => {
                 self.cacher.borrow_mut().availability_mut().ask_again();
-                return reflector.resume();
+                return streams.resume();
             }
             Life::New | Life::Closed => return,
             Life::Starved => {}
@@ -212,8 +286,8 @@ impl Lifecycle {
     }
 
     fn end_reflector(&self, next: Life) {
-        if let Life::Running(reflector) = self.life.replace(next) {
-            reflector.close();
+        if let Life::Running(streams) = self.life.replace(next) {
+            streams.close();
         }
     }
 }

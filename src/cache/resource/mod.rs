@@ -1,6 +1,6 @@
 //! A resource as its users hold it, and the parts that it is made of.
 //!
-//! Start with [`Resource`]. `lifecycle` opens and closes the stream, `driver` applies it to the cacher, `flusher` tells of it. `building`, `packing`,
+//! Start with [`Resource`]. `lifecycle` opens and closes the stream, or the `streams` of all branches, whose messages are `incoming`; `driver` applies it to the cacher, `flusher` tells of it. `building`, `packing`,
 //! `checker` and `resyncs` work in the background. `watches`, `reads`, `writes` and `deletions` answer
 //! users. What they share is their `access` to the state: they wait for it (`waits`), or ask past it (`upstream`, `requests`).
 
@@ -11,6 +11,7 @@ mod content;
 mod deletions;
 mod driver;
 mod flusher;
+mod incoming;
 mod index_function;
 mod lifecycle;
 mod packing;
@@ -21,6 +22,7 @@ mod resource;
 mod resyncs;
 mod share;
 mod shared_cacher;
+mod streams;
 mod upstream;
 mod waits;
 mod watches;

@@ -11,7 +11,7 @@ use crate::key::{prepare, split};
 use crate::metrics::Fallback;
 use crate::object::Object;
 use crate::source::{ListRequest, Narrow, Pager};
-use crate::status::{Error, Status};
+use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
 
 /// Answers gets and lists.
@@ -41,6 +41,7 @@ impl Reads {
         prepare("/", &format!("/{key}"), false)?;
         let text = resource_version.filter(|text| !text.is_empty());
         let version = text.map(|text| Version::parse(text).map_err(|error| Error::no_version(&error))).transpose()?;
+        self.check_version(version.as_ref())?;
         self.access.waits.check_open()?;
         let ready = self.access.cacher.borrow().availability().ready().is_ready();
         if let Some(version) = version.filter(|_| ready) {
@@ -70,6 +71,14 @@ impl Reads {
     /// See `Resource::list`.
     pub(super) async fn list(&self, options: ListOptions) -> Result<List, Error> {
         let request = self.request(options)?;
+        self.check_version(request.checked.as_ref().and_then(|checked| match &checked.want {
+            Want::NotOlderThan(version) | Want::Exact(version) => Some(version),
+            _ => None,
+        }))?;
+        if request.is_whole_and_newest() && self.access.upstream.is_joined() {
+            self.access.waits.check_open()?;
+            return self.access.upstream.list(&request).await;
+        }
         if request.is_whole_and_newest() && !self.access.waits.are_hastened() {
             return self.list_newest(&request).await;
         }
@@ -101,6 +110,21 @@ impl Reads {
             // What was held when it was decided is gone: compacted meanwhile, or replaced by a list.
             Err(error) if error.status.as_ref().is_some_and(|status| status.is_expired()) => self.access.upstream.list(&request).await,
             answer => answer,
+        }
+    }
+
+    /// Refuses the version of an object where that of the whole is meant, and is a number of our own.
+    fn check_version(&self, version: Option<&Version>) -> Result<(), Error> {
+        let cacher = self.access.cacher.borrow();
+        match (version, cacher.local_from()) {
+            (Some(version), Some(from)) if !version.is_zero() && version < from => {
+                let message = format!(
+                    "resourceVersion {version} is none of this resource, whose versions are its own because it has several namespaces: \
+                     take them from `resourceVersion`, lists and events"
+                );
+                Err(Error::new(ErrorCode::Invalid, message))
+            }
+            _ => Ok(()),
         }
     }
 

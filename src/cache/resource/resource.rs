@@ -32,7 +32,7 @@ use crate::object::{IndexValues, Object, Pins};
 use crate::reflector::ReflectorHandle;
 use crate::runtime::SharedRuntime;
 use crate::source::{DeleteOptions, Patch, Source, WriteParameters};
-use crate::status::Error;
+use crate::status::{Error, ErrorCode};
 use crate::store::IndexBy;
 use crate::time::Instant;
 use crate::view::{ViewId, ViewOptions};
@@ -116,6 +116,10 @@ impl Resource {
         if polls {
             cacher.availability_mut().set_polled();
         }
+        let joined = source.branches().is_some();
+        if joined {
+            cacher.set_local();
+        }
         let cell = Rc::new(RefCell::new(cacher));
         let share = Share::new(cell.clone());
         let flusher = Flusher::new(cell.clone(), share.clone(), runtime.clone());
@@ -140,7 +144,7 @@ impl Resource {
         // What keeps the state.
         let packing = Packing::new(cell, share.clone(), runtime.clone());
         let driver = Driver::new(cacher.clone(), share.clone(), packing, index_function.clone(), runtime.clone());
-        let checker = config.check_consistency.then(|| Checker::new(check.clone()));
+        let checker = (config.check_consistency && !joined).then(|| Checker::new(check.clone()));
         let parts = Parts {
             cacher: cacher.clone(),
             share: share.clone(),
@@ -208,6 +212,18 @@ impl Resource {
     /// The same, and takes the list whatever its version: the server was reset to lower ones.
     pub async fn reset(self: Rc<Self>) -> Result<(), Error> {
         self.lifecycle.list_anew(ReflectorHandle::reset).await
+    }
+
+    /// Has these namespaces from now on, and no others: those that are new are listed, and what is held of those that are gone goes, as changes. Fails
+    /// with code `invalid`, and changes nothing, where one cannot be a namespace or the source is not joined of several.
+    pub fn set_namespaces(&self, namespaces: &[String]) -> Result<(), Error> {
+        let Some(branches) = self.source.branches() else {
+            let message = "the namespaces of this resource cannot be changed: it was made without `namespaces`";
+            return Err(Error::new(ErrorCode::Invalid, message));
+        };
+        branches.set(namespaces)?;
+        self.lifecycle.branches_changed();
+        Ok(())
     }
 
     /// Drops the stream, keeps what is held.

@@ -35,7 +35,7 @@ impl Upstream {
 
     /// The limit of a page; none where the upstream is asked for all at once.
     pub(super) fn page_limit(&self) -> Option<u32> {
-        Some(self.page_size).filter(|size| *size > 0)
+        Some(self.page_size).filter(|size| *size > 0 && self.source.branches().is_none())
     }
 
     /// What the source is a list of, where it is one of the Kubernetes API.
@@ -43,8 +43,16 @@ impl Upstream {
         self.source.collection()
     }
 
-    /// Its current version: as it tells it, or by the smallest consistent list.
+    /// Whether it is joined of several, which have no version together.
+    pub(super) fn is_joined(&self) -> bool {
+        self.source.branches().is_some()
+    }
+
+    /// Its current version: as it tells it, or by the smallest consistent list. Several have none, but for the one that the cache has reached.
     pub(super) async fn current_version(&self) -> Result<Version, Error> {
+        if self.is_joined() {
+            return Ok(self.cacher.borrow().version().clone());
+        }
         if let Some(asked) = self.source.current_version() {
             return asked.await;
         }
@@ -90,13 +98,15 @@ impl Upstream {
             continue_token: options.token().map(ToString::to_string),
             narrow: Some(narrow),
         };
+        // What a watch from this version tells again is in the list already; nothing is missing between them.
+        let local = self.is_joined().then(|| self.cacher.borrow().version().clone());
         let mut objects = Vec::new();
         let head = if self.is_paged(request) {
             self.pages(asked, &mut objects).await?
         } else {
             self.page(asked, &mut |object| objects.push(object)).await?
         };
-        let version = head_version(&head)?;
+        let version = local.map_or_else(|| head_version(&head), Ok)?;
         let cached_fields = self.cacher.borrow().fields().clone();
         objects.retain(|object: &Rc<Object>| request.filter.passes(object, &cached_fields.borrow()));
         sort_by(&mut objects, |a, b| a.key().cmp(b.key()));

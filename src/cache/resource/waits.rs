@@ -122,12 +122,26 @@ impl Waits {
         }
     }
 
-    /// Waits until the stream has reached a version, within the limit of every such wait. A stream that stands still is not waited for, whether it
-    /// did before or does so meanwhile.
-    pub(super) async fn until_streamed(&self, version: &Version) {
-        if !self.is_still() {
-            let _first = select(Box::pin(self.until_fresh(version, MAX_FRESH_WAIT_MS)), Box::pin(self.until_still())).await;
+    /// Waits until the stream has brought what was written, within the limit of every such wait. A stream that stands still is not waited for,
+    /// whether it did before or does so meanwhile.
+    pub(super) async fn until_streamed(&self, written: &Object) {
+        if self.cacher.borrow().is_local() {
+            // How far the stream of one namespace is shows by what it has brought.
+            let was_held = self.cacher.borrow().store().get(written.key()).is_some();
+            let shows = |held: Option<&Rc<Object>>| held.map_or(was_held, |held| held.version() >= written.version());
+            return self.until(|cacher| shows(cacher.store().get(written.key()))).await;
         }
+        if !self.is_still() {
+            let _first = select(Box::pin(self.until_fresh(written.version(), MAX_FRESH_WAIT_MS)), Box::pin(self.until_still())).await;
+        }
+    }
+
+    /// The same for an object that was deleted, whose last state this is.
+    pub(super) async fn until_deleted(&self, last: &Object) {
+        if !self.cacher.borrow().is_local() {
+            return self.until_streamed(last).await;
+        }
+        self.until(|cacher| cacher.store().get(last.key()).is_none_or(|held| held.version() >= last.version())).await;
     }
 
     /// Whether no stream is to bring anything: it is paused, or was before it ever began.

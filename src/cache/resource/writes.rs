@@ -233,7 +233,7 @@ impl Writes {
         }
         match self.as_kept(&answer) {
             // It has the version that the object has since.
-            Ok(part) => self.access.waits.until_streamed(part.version()).await,
+            Ok(part) => self.access.waits.until_streamed(&part).await,
             Err(_) => self.until_newest(asked).await,
         }
         Ok(Written::Document(answer))
@@ -243,7 +243,7 @@ impl Writes {
     async fn until_newest(&self, asked: Option<&ObjectName>) {
         let Some(asked) = asked else { return };
         match self.requests.newest(asked, None).await {
-            Ok(object) => self.access.waits.until_streamed(object.version()).await,
+            Ok(object) => self.access.waits.until_streamed(&object).await,
             Err(error) if error.code == ErrorCode::NotFound => {
                 let Ok(key) = checked_key(&asked.namespace, &asked.name) else { return };
                 let held = self.access.cacher.borrow().store().get(&key).cloned();
@@ -274,7 +274,7 @@ impl Writes {
             Error { message, ..error }
         })?;
         self.show(&object);
-        self.access.waits.until_streamed(object.version()).await;
+        self.access.waits.until_streamed(&object).await;
         let held = self.access.cacher.borrow().store().get(object.key()).cloned();
         Ok(held.filter(|held| held.version() == object.version()).unwrap_or(object))
     }

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use rustc_hash::FxHashSet;
 
 use crate::json::{Scanned, stamp};
+use crate::source::composed;
 use crate::status::Error;
 use crate::time::WallTime;
 use crate::version::Version;
@@ -160,17 +161,8 @@ impl State {
 
     /// What is held now, as a list.
     pub(super) fn list(&self) -> Vec<u8> {
-        let kind = self.kind.as_deref().filter(|kind| kind.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-        let kind = kind.map_or_else(String::new, |kind| format!("\"kind\":\"{kind}\","));
-        let mut list = format!("{{{kind}\"metadata\":{{\"resourceVersion\":\"{}\"}},\"items\":[", self.version).into_bytes();
-        for (at, seen) in self.objects.values().enumerate() {
-            if at > 0 {
-                list.push(b',');
-            }
-            list.extend_from_slice(&self.shown(seen, None));
-        }
-        list.extend_from_slice(b"]}");
-        list
+        let items = self.objects.values().map(|seen| self.shown(seen, None));
+        composed::list(self.kind.as_deref(), &self.version.to_string(), items)
     }
 
     /// An object as it is told, at its own version or at that of its deletion.

@@ -4,6 +4,7 @@ mod checker;
 mod delegation;
 mod deletions;
 mod failures;
+mod joined;
 mod kinds;
 mod lists;
 mod memory;

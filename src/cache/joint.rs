@@ -1,0 +1,326 @@
+//! What the branches of a joined resource tell, as one.
+//!
+//! Each branch has a reflector, and an order of versions of its own; nothing says how two of them stand to each other. So the changes of the
+//! whole are numbered here, as they come. The numbers count up from the milliseconds of the wall clock: those of an earlier session are older than all of
+//! this one, and no object's own version is among them. The objects keep theirs.
+//!
+//! The whole is told by one list, once each branch has listed or was refused. From then on everything is told as changes: also what a later list of a
+//! branch finds, and the objects of a namespace that was added or taken away.
+
+use std::rc::Rc;
+
+use super::status::ResourceStatus;
+use crate::change::{ChangeKind, Difference};
+use crate::connection::{BranchStatus, Connection};
+use crate::message::{Message, Quarantined};
+use crate::object::Object;
+use crate::sort::sort_by;
+use crate::status::{Error, ErrorCode};
+use crate::store::Store;
+use crate::time::{Instant, WallTime};
+use crate::version::Version;
+
+/// The branches, and what of them was told.
+pub(super) struct Joint {
+    branches: Vec<Branch>,
+    /// The number of the last change; `None` until the whole is told.
+    last: Option<u64>,
+    /// What was reached before this.
+    reached: u64,
+    connection: Option<Connection>,
+    told: Vec<BranchStatus>,
+    /// Somebody waits until all have listed anew.
+    refreshing: bool,
+}
+
+/// One namespace.
+struct Branch {
+    namespace: Rc<str>,
+    connection: Connection,
+    status: ResourceStatus,
+    /// Its first list, until the whole is told.
+    first: Option<Vec<Rc<Object>>>,
+    /// Whether a list of it was told.
+    holds: bool,
+    loaded: usize,
+    remaining: Option<u64>,
+    quarantined: Vec<Quarantined>,
+    /// Somebody waits for its next list.
+    refreshing: bool,
+}
+
+impl Branch {
+    fn new(namespace: Rc<str>) -> Self {
+        let connection = Connection::Listing { again: false };
+        let mut status = ResourceStatus::new();
+        status.connection(connection.clone());
+        Self {
+            namespace,
+            connection,
+            status,
+            first: None,
+            holds: false,
+            loaded: 0,
+            remaining: None,
+            quarantined: Vec::new(),
+            refreshing: false,
+        }
+    }
+
+    fn is_refused(&self) -> bool {
+        matches!(self.connection, Connection::Failed { .. })
+    }
+
+    /// Sets aside what is of another namespace: nothing that is told later would find it here.
+    fn takes(&mut self, object: &Rc<Object>) -> bool {
+        let takes = object.namespace() == &*self.namespace;
+        if !takes && !self.quarantined.iter().any(|entry| entry.is(object)) {
+            let message = format!("{} came as an object of namespace {}", object.key(), self.namespace);
+            let error = Error::protocol(message);
+            self.quarantined.push(Quarantined { key: object.key().to_string().into(), uid: object.uid().map(Into::into), error });
+        }
+        takes
+    }
+
+    fn told(&self) -> BranchStatus {
+        BranchStatus {
+            namespace: self.namespace.clone(),
+            phase: self.status.phase,
+            error: self.status.error.clone(),
+            retry_at: self.status.retry_at,
+            holds: self.holds,
+        }
+    }
+}
+
+impl Joint {
+    /// Of these namespaces, of which nothing is known. Its numbers are greater than this version.
+    pub(super) fn new(namespaces: Vec<Rc<str>>, reached: &Version) -> Self {
+        let branches = namespaces.into_iter().map(Branch::new).collect();
+        Self { branches, last: None, reached: reached.as_u64().unwrap_or_default(), connection: None, told: Vec::new(), refreshing: false }
+    }
+
+    /// Whether the whole was told.
+    pub(super) fn is_whole(&self) -> bool {
+        self.last.is_some()
+    }
+
+    /// Whether what follows of a branch waits until the whole is told.
+    pub(super) fn waits(&self, namespace: &str) -> bool {
+        self.branches.iter().any(|branch| *branch.namespace == *namespace && branch.first.is_some())
+    }
+
+    /// A namespace is added, of which nothing is known.
+    pub(super) fn add(&mut self, namespace: Rc<str>) {
+        self.branches.push(Branch::new(namespace));
+    }
+
+    /// A namespace is taken away. What is held of it is deleted.
+    pub(super) fn remove(&mut self, namespace: &str, store: &Store, at: Instant, wall: WallTime) -> Vec<Message> {
+        self.branches.retain(|branch| *branch.namespace != *namespace);
+        let mut told = Vec::new();
+        if self.is_whole() {
+            let gone: Vec<_> = store.namespace(namespace).cloned().collect();
+            told.extend(gone.iter().map(|object| self.deletion(object, at)));
+        }
+        self.tell_states(&mut told, wall);
+        self.tell_quarantined(&mut told);
+        self.tell_refreshed(&mut told);
+        told
+    }
+
+    /// What is told of a resource without a branch.
+    pub(super) fn begin(&mut self, wall: WallTime) -> Vec<Message> {
+        let mut told = Vec::new();
+        if self.branches.is_empty() {
+            self.tell_states(&mut told, wall);
+        }
+        told
+    }
+
+    /// Somebody waits until all have listed anew.
+    pub(super) fn refresh(&mut self) {
+        self.refreshing = self.is_whole();
+        for branch in &mut self.branches {
+            branch.refreshing = self.refreshing && !branch.is_refused();
+        }
+    }
+
+    /// What one branch tells, as the whole tells it. Once that is whole, a list is given as what it changes ([`Message::Differences`]).
+    pub(super) fn take(&mut self, namespace: &str, message: Message, at: Instant, wall: WallTime) -> Vec<Message> {
+        let mut told = Vec::new();
+        let whole = self.is_whole();
+        let Some(branch) = self.branches.iter_mut().find(|branch| *branch.namespace == *namespace) else { return told };
+        match message {
+            Message::Page { mut objects, loaded, remaining } => {
+                (branch.loaded, branch.remaining) = (loaded, remaining);
+                if !whole {
+                    objects.retain(|object| branch.takes(object));
+                    let loaded = self.branches.iter().map(|branch| branch.loaded).sum();
+                    let remaining = self.branches.iter().map(|branch| branch.remaining).sum();
+                    told.push(Message::Page { objects, loaded, remaining });
+                }
+            }
+            Message::Replace { mut objects, .. } => {
+                objects.retain(|object| branch.takes(object));
+                branch.first = Some(objects);
+                self.tell_states(&mut told, wall);
+                self.tell_quarantined(&mut told);
+            }
+            Message::Differences { mut differences, .. } => {
+                differences.retain(|one| one.after.as_ref().is_none_or(|after| branch.takes(after)));
+                (branch.holds, branch.refreshing) = (true, false);
+                for difference in differences {
+                    told.extend(self.difference(difference, at));
+                }
+                self.tell_states(&mut told, wall);
+                self.tell_quarantined(&mut told);
+                self.tell_refreshed(&mut told);
+            }
+            Message::Change { kind, object, at, .. } => {
+                if branch.takes(&object) {
+                    told.push(self.change(kind, object, at));
+                } else {
+                    self.tell_quarantined(&mut told);
+                }
+            }
+            // How far a branch is says nothing of the others; that it lives does.
+            Message::Bookmark(_) => told.extend(self.last.map(|last| Message::Bookmark(Version::from(last)))),
+            Message::Quarantine(all) => {
+                branch.quarantined = all;
+                self.tell_quarantined(&mut told);
+            }
+            Message::RoundEnded(Some(error)) if error.code == ErrorCode::OutOfMemory => told.push(Message::RoundEnded(Some(error))),
+            // A list of one of them ends no watch of the whole.
+            Message::RoundStarted | Message::RoundEnded(_) | Message::Refreshed | Message::Branches(_) => {}
+            Message::Connection(connection) => {
+                branch.status.connection(connection.clone());
+                branch.connection = connection;
+                branch.refreshing &= !branch.is_refused();
+                self.tell_states(&mut told, wall);
+                self.tell_refreshed(&mut told);
+            }
+        }
+        told
+    }
+
+    fn change(&mut self, kind: ChangeKind, object: Rc<Object>, at: Instant) -> Message {
+        let number = self.last.unwrap_or_default() + 1;
+        self.last = Some(number);
+        Message::Change { kind, object, version: Version::from(number), at }
+    }
+
+    /// Of an object whose last state nobody sent: what is held of it stands for that, as an object of its own.
+    fn deletion(&mut self, held: &Rc<Object>, at: Instant) -> Message {
+        let last = held.restamped(held.version()).unwrap_or_else(|_| held.clone());
+        self.change(ChangeKind::Deleted, last, at)
+    }
+
+    /// What a later list of a branch changes. What cannot be taken from it stays as it is held.
+    fn difference(&mut self, difference: Difference, at: Instant) -> Option<Message> {
+        match (difference.before, difference.after) {
+            (before, Some(after)) => {
+                let kind = if before.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
+                Some(self.change(kind, after, at))
+            }
+            (Some(gone), None) => {
+                let stays = self.branches.iter().flat_map(|branch| &branch.quarantined).any(|entry| entry.is(&gone));
+                (!stays).then(|| self.deletion(&gone, at))
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// The whole, if that is known now; and how the connections stand, if that has changed.
+    fn tell_states(&mut self, told: &mut Vec<Message>, wall: WallTime) {
+        let known = self.branches.iter().all(|branch| branch.first.is_some() || branch.is_refused());
+        let some = self.branches.is_empty() || self.branches.iter().any(|branch| branch.first.is_some());
+        if !self.is_whole() && known && some {
+            let mut objects = Vec::new();
+            for branch in &mut self.branches {
+                if let Some(first) = branch.first.take() {
+                    branch.holds = true;
+                    objects.extend(first);
+                }
+            }
+            sort_by(&mut objects, |a, b| a.key().cmp(b.key()));
+            let number = wall.as_unix_millis().max(self.reached + 1);
+            self.last = Some(number);
+            told.push(Message::Replace { objects, version: Version::from(number) });
+        }
+        let states: Vec<_> = self.branches.iter().map(Branch::told).collect();
+        if states != self.told {
+            told.push(Message::Branches(states.clone()));
+            self.told = states;
+        }
+        let connection = self.connection();
+        if self.connection.as_ref() != Some(&connection) {
+            told.push(Message::Connection(connection.clone()));
+            self.connection = Some(connection);
+        }
+    }
+
+    /// How the whole stands: as the worst of its branches does. One that was refused is told of by name and keeps nobody waiting, and so is one
+    /// that is new to a whole.
+    fn connection(&self) -> Connection {
+        let count = |branch: &&Branch| !self.is_whole() || branch.holds;
+        let all = || self.branches.iter().filter(count);
+        let first = |wanted: fn(&Connection) -> bool| all().map(|branch| &branch.connection).find(|connection| wanted(connection)).cloned();
+        let accepted = all().any(|branch| !branch.is_refused());
+        first(|connection| matches!(connection, Connection::Paused))
+            .or_else(|| first(|connection| matches!(connection, Connection::NeedsAuth { .. })))
+            .or_else(|| first(|connection| matches!(connection, Connection::Failed { .. })).filter(|_| !accepted))
+            .or_else(|| first(|connection| matches!(connection, Connection::Waiting { .. })))
+            .or_else(|| first(|connection| matches!(connection, Connection::Reconnecting { .. })))
+            .or_else(|| {
+                first(|connection| matches!(connection, Connection::Listing { .. })).map(|_| Connection::Listing { again: self.is_whole() })
+            })
+            .unwrap_or(Connection::Live)
+    }
+
+    fn tell_quarantined(&self, told: &mut Vec<Message>) {
+        let all: Vec<_> = self.branches.iter().flat_map(|branch| branch.quarantined.iter().cloned()).collect();
+        told.push(Message::Quarantine(all));
+    }
+
+    /// Says that all have listed anew, where somebody waits for it.
+    fn tell_refreshed(&mut self, told: &mut Vec<Message>) {
+        if self.refreshing && !self.branches.iter().any(|branch| branch.refreshing) {
+            self.refreshing = false;
+            told.push(Message::Refreshed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: u64 = 1_700_000_000_000;
+
+    fn begun(reached: u64) -> Vec<Message> {
+        Joint::new(Vec::new(), &Version::from(reached)).begin(WallTime::from_unix_millis(NOW))
+    }
+
+    fn version(told: &[Message]) -> Option<u64> {
+        told.iter().find_map(|message| match message {
+            Message::Replace { version, .. } => version.as_u64(),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn law_02_order_numbers_go_on_behind_what_was_reached_before() {
+        assert_eq!(version(&begun(5)), Some(NOW));
+        assert_eq!(version(&begun(NOW + 7)), Some(NOW + 8), "more than a change a millisecond since it began");
+    }
+
+    #[test]
+    fn without_a_branch_it_is_empty_and_live() {
+        let told = begun(0);
+        assert!(
+            matches!(&told[..], [Message::Replace { objects, .. }, Message::Connection(Connection::Live)] if objects.is_empty()),
+            "{told:?}"
+        );
+    }
+}
