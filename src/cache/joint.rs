@@ -1,11 +1,11 @@
 //! What the branches of a joined resource tell, as one.
 //!
 //! Each branch has a reflector, and an order of versions of its own; nothing says how two of them stand to each other. So the changes of the
-//! whole are numbered here, as they come. The numbers count up from the milliseconds of the wall clock: those of an earlier session are older than all of
+//! whole are numbered here, as they come. The numbers count up from the milliseconds of the wall clock. So those of an earlier session are older than all of
 //! this one, and no object's own version is among them. The objects keep theirs.
 //!
-//! The whole is told by one list, once each branch has listed or was refused. From then on everything is told as changes: also what a later list of a
-//! branch finds, and the objects of a namespace that was added or taken away.
+//! The whole is told by one list, once each branch has listed or was refused. From then on everything is told as changes. So is what a later list of a
+//! branch finds, and what becomes of a namespace that is added or taken away.
 
 use std::rc::Rc;
 

@@ -1,6 +1,7 @@
 //! A resource as its users hold it, and the parts that it is made of.
 //!
-//! Start with [`Resource`]. `lifecycle` opens and closes the stream, or the `streams` of all branches, whose messages are `incoming`; `driver` applies it to the cacher, `flusher` tells of it. `building`, `packing`,
+//! Start with [`Resource`]. `lifecycle` opens and closes the stream, or the `streams` of all branches. What these tell is `incoming`. `driver` applies it
+//! to the cacher, `flusher` tells of it. `building`, `packing`,
 //! `checker` and `resyncs` work in the background. `watches`, `reads`, `writes` and `deletions` answer
 //! users. What they share is their `access` to the state: they wait for it (`waits`), or ask past it (`upstream`, `requests`).
 

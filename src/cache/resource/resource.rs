@@ -214,7 +214,7 @@ impl Resource {
         self.lifecycle.list_anew(ReflectorHandle::reset).await
     }
 
-    /// Has these namespaces from now on, and no others: those that are new are listed, and what is held of those that are gone goes, as changes. Fails
+    /// Has these namespaces from now on, and no others. Those that are new are listed, and what is held of those that are gone goes, as changes. Fails
     /// with code `invalid`, and changes nothing, where one cannot be a namespace or the source is not joined of several.
     pub fn set_namespaces(&self, namespaces: &[String]) -> Result<(), Error> {
         let Some(branches) = self.source.branches() else {

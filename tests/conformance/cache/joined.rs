@@ -300,7 +300,7 @@ fn a_refresh_is_done_when_all_have_listed() {
 }
 
 #[test]
-fn law_06_read_your_writes_a_write_waits_for_the_stream_of_its_namespace() {
+fn a_write_waits_for_the_stream_of_its_namespace() {
     let all = Namespaces::new(&["a", "b"]);
     // Another namespace is far ahead.
     all.of("a").pass(10_000);
