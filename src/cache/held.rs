@@ -90,6 +90,7 @@ impl Held {
     /// See [`Window::set_local`].
     pub(super) fn set_local(&mut self) {
         self.window.set_local();
+        self.pins().set_local();
     }
 
     /// What is held proved to be what the upstream holds, or not: then no past state is served until it does.

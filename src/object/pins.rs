@@ -10,6 +10,7 @@ use super::decoded::Decoded;
 use super::object::{Object, ObjectId};
 use crate::allocation::shrink;
 use crate::status::{Error, ErrorCode};
+use crate::version::Version;
 
 /// Bytes of a text whose decoded version is held for the next one. A few hundred larger ones would take too much.
 const MAX_HELD_TEXT: usize = 64 << 10;
@@ -23,6 +24,8 @@ pub struct Pins {
     decoded: RefCell<Decoded>,
     held_bytes: Cell<usize>,
     frame_bytes: Cell<usize>,
+    /// Whether events have versions that their objects do not have.
+    local: Cell<bool>,
 }
 
 struct Pin {
@@ -31,16 +34,41 @@ struct Pin {
     times: u32,
     /// Bytes that it counts, because JavaScript holds it decoded for the sake of its next version. 0 if it does not.
     held: usize,
+    /// The version of the first event that told of it; 0 where that is its own.
+    told_at: u64,
 }
 
 impl Pins {
+    /// Events have versions that their objects do not have: they are kept with them.
+    pub fn set_local(&self) {
+        self.local.set(true);
+    }
+
+    /// The same for the object of an event at this version.
+    pub fn pin_told(&self, object: &Rc<Object>, version: &Version) -> ObjectId {
+        let id = self.pin(object);
+        if self.local.get()
+            && let (Some(pin), Some(version)) = (self.pinned.borrow_mut().get_mut(&id), version.as_u64())
+            && (pin.told_at == 0 || version < pin.told_at)
+        {
+            // Whoever goes on from an earlier event hears of it again, and from a later one might miss something.
+            pin.told_at = version;
+        }
+        id
+    }
+
+    /// The version at which an object was told, where it is not its own.
+    pub fn told_at(&self, id: ObjectId) -> Option<Version> {
+        self.pinned.borrow().get(&id).filter(|pin| pin.told_at > 0).map(|pin| Version::from(pin.told_at))
+    }
+
     /// Hands an object out once more. It can be read by its number until it was given back as often.
     pub fn pin(&self, object: &Rc<Object>) -> ObjectId {
         let id = object.id();
         let mut pins = self.pinned.borrow_mut();
         let pin = pins.entry(id).or_insert_with(|| {
             object.pinned(true);
-            Pin { object: object.clone(), times: 0, held: 0 }
+            Pin { object: object.clone(), times: 0, held: 0, told_at: 0 }
         });
         pin.times += 1;
         id
@@ -132,6 +160,21 @@ impl Pins {
 mod tests {
     use super::*;
     use crate::testing::named;
+
+    #[test]
+    fn an_object_that_was_told_at_another_version_has_that_of_the_first_event() {
+        let (pins, object) = (Pins::default(), named("a", 1));
+        let id = pins.pin_told(&object, &Version::from(9));
+        assert_eq!(pins.told_at(id), None, "its own says it");
+        pins.set_local();
+        for version in [9, 7, 8] {
+            pins.pin_told(&object, &Version::from(version));
+        }
+        assert_eq!(pins.told_at(id), Some(Version::from(7)));
+        (0..4).for_each(|_| pins.release(id));
+        pins.pin(&object);
+        assert_eq!(pins.told_at(id), None);
+    }
 
     #[test]
     fn an_object_is_readable_until_it_was_given_back_as_often_as_it_was_handed_out() {

@@ -6,13 +6,14 @@ use wasm_bindgen::prelude::*;
 
 use super::bytes::memory_bytes as memory_size;
 use super::error::to_js;
-use super::handle::{Hooks, RawResource, resource_options, view_options};
+use super::handle::{Hooks, Opening, RawResource, resource_options, view_options};
 use super::runtime::WebRuntime;
 use super::transport::{JsSource, KubernetesSource, ObjectSource};
 use super::values::{Given, bound, to_object};
 use super::{panic, runtime};
 use crate::cache::{DEFAULT_MAX_BYTES, Memory};
-use crate::source::{Polled, Source};
+use crate::source::{Joined, Polled, Source};
+use crate::time::Millis;
 
 /// Runs once when the module is instantiated.
 #[wasm_bindgen(start, private)]
@@ -26,14 +27,25 @@ pub fn start() {
 #[wasm_bindgen(js_name = openKubernetes, skip_typescript)]
 pub fn open_kubernetes(options: JsValue, transport: JsValue, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
     panic::check()?;
-    open(options, Rc::new(KubernetesSource::read(transport)?), hooks, memory)
+    let Opening { config, poll, namespaces } = resource_options(options)?;
+    let source = KubernetesSource::read(transport)?;
+    let source: Rc<dyn Source> = match namespaces {
+        None => polled(Rc::new(source), poll),
+        Some(namespaces) => {
+            let open = move |namespace: &str| polled(Rc::new(source.within(namespace)), poll);
+            let joined = Joined::new(&namespaces, Rc::new(WebRuntime::new()), Box::new(open));
+            Rc::new(joined.map_err(|error| to_js(&error))?)
+        }
+    };
+    RawResource::new(config, source, hooks, &memory.0).map_err(|error| to_js(&error))
 }
 
 /// Opens a resource of a `Source` object.
 #[wasm_bindgen(js_name = openSource, skip_typescript)]
 pub fn open_source(options: JsValue, source: JsSource, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
     panic::check()?;
-    open(options, Rc::new(ObjectSource::new(source)), hooks, memory)
+    let Opening { config, poll, .. } = resource_options(options)?;
+    RawResource::new(config, polled(Rc::new(ObjectSource::new(source)), poll), hooks, &memory.0).map_err(|error| to_js(&error))
 }
 
 /// The bytes that the resources of one cache may hold together.
@@ -49,13 +61,12 @@ impl RawMemory {
     }
 }
 
-fn open(options: JsValue, source: Rc<dyn Source>, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
-    let (config, poll) = resource_options(options)?;
-    let source = match poll {
+/// The source, made one that is polled if it is to be.
+fn polled(source: Rc<dyn Source>, poll: Option<Millis>) -> Rc<dyn Source> {
+    match poll {
         Some(period) => Rc::new(Polled::new(source, Rc::new(WebRuntime::new()), period)),
         None => source,
-    };
-    RawResource::new(config, source, hooks, &memory.0).map_err(|error| to_js(&error))
+    }
 }
 
 /// Judges an option's text before it is used, or an index's name: fails with `invalid`, in the words of its use.

@@ -13,10 +13,11 @@ import type { Delivery } from "../resource/delivery.js";
 import type { PageLife, ResourceHost } from "../resource/host.js";
 import { ResourceImpl } from "../resource/resource.js";
 import type { Resource, ResourceStats } from "../resource/types.js";
+import { invalid } from "../options/kinds.js";
 import { readCredentials } from "../upstream/credentials.js";
 import { MAY_HAVE } from "../upstream/options.js";
 import type { PolledSourceSpec, SourceSpec } from "../upstream/source.js";
-import { readSpec, type Target } from "../upstream/spec.js";
+import { type MetricLabels, readNamespaces, readSpec, type Target } from "../upstream/spec.js";
 import type { ResourceSpec } from "../upstream/types.js";
 import { Ticker } from "../view/ticker.js";
 import type { FrameEncoder } from "../wire/frame-encoder.js";
@@ -46,6 +47,8 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   readonly #forgotten = new FinalizationRegistry<string>((key) => {
     if (this.#resources.get(key)?.deref() === undefined) this.#resources.delete(key);
   });
+  /** Where each is, as it was named or has moved since. */
+  readonly #targets = new WeakMap<ResourceImpl<any>, Target>();
   /** Those that would not be the same if they were made anew: paused, or listened to. */
   readonly #kept = new Set<ResourceImpl<any>>();
   /** Those that are open in the core. */
@@ -81,17 +84,23 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
         open(
           module,
           this.#settings,
-          target,
+          this.#targets.get(resource!) ?? target,
           delivery,
           encoder(frames),
           (this.#memory ??= new module.RawMemory(this.#settings.memory?.maxBytes)),
         );
       resource = new ResourceImpl(this, target.name, start, target.labels);
-      noteOrigin(resource, { cache: this as unknown as WatchCache, name: target.name, spec: target.spec });
-      this.#resources.set(target.key, new WeakRef(resource));
-      this.#forgotten.register(resource, target.key);
+      this.#place(resource, target);
     }
     return resource as unknown as Resource<T>;
+  }
+
+  /** The resource is found by its target from now on. */
+  #place(resource: ResourceImpl<any>, target: Target): void {
+    this.#targets.set(resource, target);
+    noteOrigin(resource, { cache: this as unknown as WatchCache, name: target.name, spec: target.spec });
+    this.#resources.set(target.key, new WeakRef(resource));
+    this.#forgotten.register(resource, target.key);
   }
 
   stats(): CacheStats {
@@ -181,6 +190,18 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     for (const [key, value] of this.#resources) if (value.deref() === resource) this.#resources.delete(key);
   }
 
+  moved(resource: ResourceImpl<any>, given: readonly string[]): { namespaces: readonly string[]; labels: MetricLabels } {
+    const before = this.#targets.get(resource)?.spec;
+    if (before?.namespaces === undefined) throw invalid(`${resource.name} was made without \`namespaces\`, so it has none to change`);
+    const target = readSpec({ ...before, namespaces: given }, this.runtime);
+    this.closed(resource);
+    // Where another has that name already, this one is known to those alone who hold it.
+    const other = this.#resources.get(target.key)?.deref();
+    this.#place(resource, target);
+    if (other !== undefined) this.#resources.set(target.key, new WeakRef(other));
+    return { namespaces: readNamespaces(given), labels: target.labels };
+  }
+
   readonly #abort = (): void => void this.close();
 
   #panicked(message: string): void {
@@ -216,7 +237,8 @@ function open(
   memory: RawMemory,
 ): RawResource {
   // The core takes what it knows of these.
-  const options: RawOptions = { ...settings, name: target.name, pollMs: target.pollMs };
+  const { name, pollMs } = target;
+  const options: RawOptions = { ...settings, name, pollMs, ...(target.spec && { namespaces: target.namespaces }) };
   if (target.source !== undefined) {
     const { source } = target;
     // Called as methods of the user's object, whatever the core calls them on.

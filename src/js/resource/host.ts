@@ -1,6 +1,7 @@
 import type { WatchCacheError } from "../error/errors.js";
 import type { IndexFunction } from "../indexes/types.js";
 import type { Runtime } from "../load/instance.js";
+import type { MetricLabels } from "../upstream/spec.js";
 import type { Ticker } from "../view/ticker.js";
 import type { FrameEncoder } from "../wire/frame-encoder.js";
 import type { RawModule, RawResource } from "../wire/raw.js";
@@ -29,6 +30,8 @@ export interface ResourceHost<R> {
   opened(resource: R, life: PageLife): void;
   dropped(resource: R): void;
   closed(resource: R): void;
+  /** It is of these namespaces from now on. Fails where it never was of several. */
+  moved(resource: R, namespaces: readonly string[]): { readonly namespaces: readonly string[]; readonly labels: MetricLabels };
   /** Whether it is to be found again, though nobody holds it. */
   keep(resource: R, keeps: boolean): void;
 }

@@ -63,7 +63,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
   #phase: ResourceStatus["phase"] = "idle";
   readonly name: string;
   status: ResourceStatus = NOT_OPEN;
-  readonly labels: MetricLabels;
+  labels: MetricLabels;
   readonly #host: ResourceHost<ResourceImpl<any>>;
   readonly #life: Lifecycle<ResourceImpl<any>>;
   readonly #watchers = new Map<WatcherImpl<any>, () => void>();
@@ -250,6 +250,13 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
   async refresh(options?: { reset?: boolean | undefined }): Promise<void> {
     const { reset = false } = read(REFRESH, "refresh", options);
     await this.#life.ask((raw) => raw.refresh(reset));
+  }
+
+  setNamespaces(namespaces: readonly string[]): void {
+    if (this.#life.isClosed) throw closedError(this.name);
+    const moved = this.#host.moved(this, namespaces);
+    this.labels = moved.labels;
+    this.#life.call(() => this.#life.session?.raw.setNamespaces(moved.namespaces));
   }
 
   pause(): void {

@@ -220,6 +220,13 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
    */
   refresh(options?: { reset?: boolean | undefined }): Promise<void>;
   /**
+   * Has these namespaces from now on, and no others: for a resource that was made with `namespaces`. Rows of those that stay are not touched. What is
+   * new appears when it is listed, and what is taken away goes at once, as `ADDED` and `DELETED` events. All who hold this resource see it.
+   *
+   * @throws {WatchCacheError} `invalid` for what is no namespace, and where it was made without `namespaces`.
+   */
+  setNamespaces(namespaces: readonly string[]): void;
+  /**
    * Closes the upstream stream and keeps what is held, which is stale from then on. While nothing is held, `list`, `get` and `synced` reject with
    * `unavailable`, also those that wait already; watches, views, informers and `refresh` wait for `resume()`.
    */

@@ -131,12 +131,13 @@ function phaseOf(raw: RawResource | undefined, own: Own, core: Told["phase"]): T
  * error.
  */
 function nextStatus(last: ResourceStatus, told: Told, resource: string): ResourceStatus {
-  const { phase, stale, staleSince, attempt, listed, quarantined } = told;
+  const { phase, stale, staleSince, attempt, listed, quarantined, namespaces } = told;
   const { error: lastError, ...lastRest } = last as Told;
   const troubled = TROUBLED.includes(phase);
   const error = troubled && told.error !== undefined ? sameError(lastError, told.error, resource) : undefined;
   // As text they are compared, and lose what is undefined.
-  const text = JSON.stringify({ phase, stale, staleSince, attempt, listed, quarantined, retryAt: troubled ? told.retryAt : undefined });
+  const retryAt = troubled ? told.retryAt : undefined;
+  const text = JSON.stringify({ phase, stale, staleSince, attempt, listed, quarantined, namespaces, retryAt });
   if (error === lastError && text === JSON.stringify(lastRest)) return last;
   const next = JSON.parse(text) as ResourceStatus;
   if (error !== undefined) Object.assign(next, { error });

@@ -1,4 +1,4 @@
-import type { WatchCacheError } from "../error/errors.js";
+import type { WatchCacheError, WatchCacheErrorCode } from "../error/errors.js";
 
 /**
  * Where a resource's stream stands, as a frozen snapshot: `resource.status` is the same object until a `status` event tells of another one.
@@ -34,6 +34,8 @@ export type ResourceStatus = Readonly<{
    * event tells of each; the first sound version of an object takes it out again.
    */
   quarantined?: readonly string[];
+  /** How each namespace stands, of a resource with `namespaces`. `phase` above is the worst of those that hold a list and were not refused. */
+  namespaces?: Readonly<Record<string, NamespaceStatus>>;
 }> &
   (
     | Readonly<{ phase: "idle" | "listing" | "live" | "relisting" | "paused" | "closed"; error?: undefined; retryAt?: undefined }>
@@ -52,6 +54,16 @@ export type ResourceStatus = Readonly<{
         retryAt?: number;
       }>
   );
+
+/** How one of several namespaces stands. */
+export type NamespaceStatus = Readonly<{
+  /** As that of a resource. */
+  phase: "loading" | "listing" | "live" | "reconnecting" | "relisting" | "paused" | "needs-auth" | "failed";
+  /** What failed last, until it is live again. An `error` event tells of a namespace that is refused. */
+  error?: Readonly<{ code: WatchCacheErrorCode; message: string }>;
+  /** When the next try is due, in milliseconds since 1970. */
+  retryAt?: number;
+}>;
 
 /** What an `error` event carries: the status of that moment with what failed, in every phase. An object that cannot be taken ends no stream. */
 export type ResourceErrorDetail = Omit<ResourceStatus, "error" | "retryAt"> &

@@ -1,5 +1,5 @@
 import { scope } from "../options/grammar.js";
-import { is, number, text, word } from "../options/kinds.js";
+import { is, list, number, text, word } from "../options/kinds.js";
 import { type Bag, bag } from "../options/read.js";
 import type { PolledSourceSpec, Source, SourceSpec } from "./source.js";
 import type { PollOptions, ResourceSpec } from "./types.js";
@@ -18,8 +18,11 @@ export const MAY_HAVE = [
 
 const poll = bag({ everyMs: number(1, 0x7fff_ffff) } satisfies Bag<PollOptions>, "everyMs");
 
+export const NAMESPACES = list(text);
+
 export const SPEC: Bag<ResourceSpec> = {
   ...scope,
+  namespaces: NAMESPACES,
   group: text,
   version: text,
   resource: text,

@@ -21,6 +21,8 @@ export type Target = { readonly key: string; readonly name: string; readonly lab
       readonly labelSelector: string | undefined;
       readonly fieldSelector: string | undefined;
       readonly as: ResourceSpec["as"];
+      /** In their order, each once; undefined where the resource is not of several. */
+      readonly namespaces: readonly string[] | undefined;
       readonly source?: undefined;
     }
   | { readonly spec?: undefined; readonly source: Omit<Source, "watch"> & Partial<Pick<Source, "watch">> }
@@ -69,21 +71,34 @@ function kubernetes(spec: ResourceSpec): Target {
   if (!check(NAME, spec.resource))
     throw invalid(`"${String(spec.resource)}" is no resource: it is the plural name in lower case, such as pods`);
   if (spec.namespace && !check(NAME, spec.namespace)) throw invalid(`"${String(spec.namespace)}" is no namespace`);
+  if (spec.namespace && spec.namespaces) throw invalid("a resource has either a `namespace` or `namespaces`, not both");
+  const namespaces = spec.namespaces && readNamespaces(spec.namespaces);
   const base = group === "" ? `/api/${spec.version}` : `/apis/${group}/${spec.version}`;
   const path = spec.namespace ? `${base}/namespaces/${spec.namespace}/${spec.resource}` : `${base}/${spec.resource}`;
   const labelSelector = selector(spec.labelSelector);
   const fieldSelector = selector(spec.fieldSelector);
   return {
-    key: JSON.stringify([path, labelSelector ?? "", fieldSelector ?? "", spec.as ?? "", spec.poll?.everyMs]),
+    key: JSON.stringify([path, labelSelector ?? "", fieldSelector ?? "", spec.as ?? "", spec.poll?.everyMs, namespaces]),
     pollMs: spec.poll?.everyMs,
     name: spec.resource,
-    labels: { group, scope: scopeOf(spec.namespace, labelSelector, fieldSelector, spec.as) },
+    labels: { group, scope: scopeOf(namespaces?.join() ?? spec.namespace, labelSelector, fieldSelector, spec.as) },
     spec,
+    namespaces,
     path,
     labelSelector,
     fieldSelector,
     as: spec.as,
   };
+}
+
+/**
+ * Namespaces in their order, each once.
+ *
+ * @throws {WatchCacheError} `invalid`.
+ */
+export function readNamespaces(given: readonly string[]): readonly string[] {
+  for (const namespace of given) if (!check(NAME, namespace)) throw invalid(`namespaces: "${String(namespace)}" is no namespace`);
+  return Object.freeze([...new Set(given)].sort());
 }
 
 function custom({ source, id, poll }: SourceSpec | PolledSourceSpec): Target {

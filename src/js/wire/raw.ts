@@ -66,6 +66,7 @@ export interface RawStatus {
   attempt: number;
   retryAt?: number;
   quarantined?: string[]; // keys; absent when there are none
+  namespaces?: Record<string, { phase: Phase; error?: { code: string; message: string }; retryAt?: number }>; // of a resource of several
   error?: RawError;
 }
 
@@ -102,6 +103,7 @@ export interface RawSource {
 /** What is left out has its default in the core. */
 export interface RawOptions {
   name: string; // for messages: "pods"
+  namespaces?: readonly string[] | undefined; // as one resource: the path of the transport names none
   strip?: readonly string[] | undefined;
   pageSize?: number | undefined;
   watchList?: boolean | undefined;
@@ -339,6 +341,7 @@ export interface RawResource {
 
   synced(): Promise<void>; // rejects with a RawError for forbidden, not-found, unauthorized, closed
   refresh(reset: boolean): Promise<void>; // a relist now; resolves when it is applied. With reset also one that is older than what is held
+  setNamespaces(namespaces: readonly string[]): void; // of a resource of several, in place of those it had
   pause(): void;
   /** As `pause`, for want of users: when memory is short the core closes such a resource, and its phase is then closed. */
   goIdle(): void;

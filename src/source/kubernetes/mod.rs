@@ -17,6 +17,6 @@ pub use self::answer::{Head, MAX_REFUSAL_BYTES, no_answer};
 pub use self::form::{ColumnsSeen, Form, row_of_answer, rows_of_frames, rows_of_page};
 pub use self::frames::{FrameSplitter, frames};
 pub use self::headers::{Header, JSON, headers};
-pub use self::path::{list_in, namespace_of, object_path, with_subresource};
+pub use self::path::{in_namespace, list_in, namespace_of, object_path, with_subresource};
 pub use self::query::{Selection, list_query, object_query, watch_query};
 pub use self::socket::{Unread, broken_message, closed, first_word, no_web_socket, not_opened, probe, subprotocols, websocket_url};

@@ -19,7 +19,7 @@ pub fn namespace_of(path: &str) -> Option<&str> {
 }
 
 /// The path of one namespace in a collection of all of them; `None` where the collection is of one namespace already.
-fn in_namespace(collection: &str, namespace: &str) -> Option<String> {
+pub fn in_namespace(collection: &str, namespace: &str) -> Option<String> {
     if namespace_of(collection).is_some() {
         return None;
     }

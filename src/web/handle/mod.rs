@@ -23,5 +23,5 @@ mod writes;
 
 pub use delivery::Hooks;
 pub use metrics::{RawMetrics, open_metrics};
-pub(super) use options::{resource_options, view_options};
+pub(super) use options::{Opening, resource_options, view_options};
 pub use resource::RawResource;

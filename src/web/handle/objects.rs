@@ -90,14 +90,15 @@ impl RawResource {
         Ok(())
     }
 
-    /// An object's version and its key, with a space between them. With columns it is a JSON array of that and their values, see
+    /// The version that told of an object and its key, with a space between them. With columns it is a JSON array of that and their values, see
     /// [`Columns::append_to`].
     pub fn facts(&self, id: f64) -> Result<JsString, JsValue> {
         let inner = self.sound()?;
         let object = inner.pinned(id)?;
         let mut names = inner.names.take();
         names.clear();
-        object.version().append_to(&mut names);
+        let told_at = inner.delivery.pins.0.told_at(to_id(id));
+        told_at.as_ref().unwrap_or_else(|| object.version()).append_to(&mut names);
         names.push(' ');
         names.push_str(object.key());
         let told = match &*inner.columns.borrow() {

@@ -15,8 +15,18 @@ use crate::web::error::to_js;
 use crate::web::runtime::{peers, random_seed};
 use crate::web::values::{bound, millis};
 
-/// Options of a resource: those that were given, in place of the core's defaults. And the time between two polls, where it is polled.
-pub(in crate::web) fn resource_options(value: JsValue) -> Result<(ResourceConfig, Option<Millis>), JsValue> {
+/// How a resource is opened.
+pub(in crate::web) struct Opening {
+    /// The options that were given, in place of the core's defaults.
+    pub(in crate::web) config: ResourceConfig,
+    /// The time between two polls, where it is polled.
+    pub(in crate::web) poll: Option<Millis>,
+    /// Its namespaces, where it is of several.
+    pub(in crate::web) namespaces: Option<Vec<String>>,
+}
+
+/// Options of a resource.
+pub(in crate::web) fn resource_options(value: JsValue) -> Result<Opening, JsValue> {
     let given = Bag::new("options", value);
     let (retry, history) = (given.bag("retry"), given.bag("history"));
     let mut config = ResourceConfig::named(given.required::<String>("name"));
@@ -42,8 +52,8 @@ pub(in crate::web) fn resource_options(value: JsValue) -> Result<(ResourceConfig
     retry.put_millis("resetAfterMs", &mut reflector.retry.reset_after_ms);
     reflector.peers = peers();
     reflector.seed = random_seed();
-    let poll = given.get("pollMs").map(millis);
-    given.check().map(|()| (config, poll))
+    let (poll, namespaces) = (given.get("pollMs").map(millis), given.get("namespaces"));
+    given.check().map(|()| Opening { config, poll, namespaces })
 }
 
 /// An index: its name, and its path unless it goes by a function.

@@ -20,7 +20,7 @@ impl Pins {
     /// Hands out the object of an event. Returns two numbers: of the event, and of its object.
     pub(super) fn pin_event(&self, event: &WatchEvent) -> [f64; 2] {
         let before = event.before.map_or(0.0, to_double) * f64::from(KINDS_OF_EVENTS);
-        [f64::from(event.kind as u8) + before, self.pin(&event.object)]
+        [f64::from(event.kind as u8) + before, to_double(self.0.pin_told(&event.object, &event.version))]
     }
 
     /// What was handed out under this number.

@@ -126,6 +126,12 @@ impl RawResource {
         Ok(done(if reset { resource.reset().boxed_local() } else { resource.refresh().boxed_local() }))
     }
 
+    /// Has these namespaces from now on, and no others.
+    #[wasm_bindgen(js_name = setNamespaces)]
+    pub fn set_namespaces(&self, namespaces: Vec<String>) -> Result<(), JsValue> {
+        self.core()?.set_namespaces(&namespaces).map_err(|error| to_js(&error))
+    }
+
     /// Drops the stream, keeps what is held.
     pub fn pause(&self) -> Result<(), JsValue> {
         self.core()?.pause();

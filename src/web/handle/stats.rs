@@ -35,6 +35,17 @@ pub(super) fn status(status: &ResourceStatus) -> JsValue {
     if let Some(error) = &status.error {
         set(&told, "error", &to_js(error));
     }
+    if !status.branches.is_empty() {
+        let namespaces = to_object(&[]);
+        for branch in &status.branches {
+            let of = to_object(&[("phase", Given::text(branch.phase.as_str())), ("retryAt", Given::maybe(branch.retry_at, date))]);
+            if let Some(error) = &branch.error {
+                set(&of, "error", &to_object(&[("code", Given::text(error.code.as_str())), ("message", Given::text(&error.message))]));
+            }
+            set(&namespaces, &branch.namespace, &of);
+        }
+        set(&told, "namespaces", &namespaces);
+    }
     if !status.quarantined.is_empty() {
         let keys: js_sys::Array = status.quarantined.iter().map(|entry| JsValue::from_str(&entry.key)).collect();
         set(&told, "quarantined", &keys);

@@ -15,6 +15,7 @@ use crate::web::runtime::{global_function, wall_time};
 use crate::web::values::{property, set};
 
 /// How requests are sent: the host's `fetch`, or the user's.
+#[derive(Clone)]
 pub(super) struct Fetch {
     pub(super) function: Function,
     /// The option `credentials`.

@@ -12,8 +12,8 @@ use super::credentials::Credentials;
 use super::fetch::{Fetch, Request};
 use super::websocket::{self, FrameEncoder, Refused};
 use crate::source::kubernetes::{
-    ColumnsSeen, Form, Selection, first_word, frames, list_in, list_query, namespace_of, no_web_socket, not_opened, object_path,
-    object_query, probe, row_of_answer, rows_of_frames, rows_of_page, watch_query, with_subresource,
+    ColumnsSeen, Form, Selection, first_word, frames, in_namespace, list_in, list_query, namespace_of, no_web_socket, not_opened,
+    object_path, object_query, probe, row_of_answer, rows_of_frames, rows_of_page, watch_query, with_subresource,
 };
 use crate::source::page::read_all;
 use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
@@ -28,6 +28,7 @@ use crate::web::values::property;
 pub(in crate::web) struct KubernetesSource(Rc<Transport>);
 
 /// Where it is, and how it is reached.
+#[derive(Clone)]
 struct Transport {
     server: String,
     path: String,
@@ -40,6 +41,7 @@ struct Transport {
 }
 
 /// How watches come.
+#[derive(Clone)]
 enum Watches {
     /// Over WebSockets, made by this constructor. Their texts are encoded by this encoder, if there is one.
     Sockets { constructor: Function, encoder: Option<FrameEncoder> },
@@ -71,6 +73,13 @@ impl KubernetesSource {
             fetch: Fetch { function: given.required_function("fetch"), mode: given.required("credentials") },
         };
         given.check().map(|()| Self(Rc::new(transport)))
+    }
+
+    /// The same resource in one namespace alone.
+    pub(in crate::web) fn within(&self, namespace: &str) -> Self {
+        let path = in_namespace(&self.0.path, namespace).filter(|_| !namespace.is_empty());
+        let path = path.unwrap_or_else(|| self.0.path.clone());
+        Self(Rc::new(Transport { path, columns: ColumnsSeen::default(), ..(*self.0).clone() }))
     }
 
     async fn credentials(&self) -> Result<Credentials, Error> {
