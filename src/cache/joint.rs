@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use super::status::ResourceStatus;
 use crate::change::{ChangeKind, Difference};
-use crate::connection::{BranchStatus, Connection};
+use crate::connection::{BranchStatus, Connection, Phase};
 use crate::message::{Message, Quarantined};
 use crate::object::Object;
 use crate::sort::sort_by;
@@ -67,8 +67,9 @@ impl Branch {
         }
     }
 
+    /// Whether the server says no. A new try is no answer yet.
     fn is_refused(&self) -> bool {
-        matches!(self.connection, Connection::Failed { .. })
+        self.status.phase == Phase::Failed
     }
 
     /// Sets aside what is of another namespace: nothing that is told later would find it here.
@@ -263,18 +264,16 @@ impl Joint {
     /// How the whole stands: as the worst of its branches does. One that was refused is told of by name and keeps nobody waiting, and so is one
     /// that is new to a whole.
     fn connection(&self) -> Connection {
-        let count = |branch: &&Branch| !self.is_whole() || branch.holds;
-        let all = || self.branches.iter().filter(count);
+        let accepted = self.branches.iter().any(|branch| !branch.is_refused());
+        let counts = |branch: &&Branch| (!self.is_whole() || branch.holds) && !(accepted && branch.is_refused());
+        let all = || self.branches.iter().filter(counts);
         let first = |wanted: fn(&Connection) -> bool| all().map(|branch| &branch.connection).find(|connection| wanted(connection)).cloned();
-        let accepted = all().any(|branch| !branch.is_refused());
         first(|connection| matches!(connection, Connection::Paused))
             .or_else(|| first(|connection| matches!(connection, Connection::NeedsAuth { .. })))
-            .or_else(|| first(|connection| matches!(connection, Connection::Failed { .. })).filter(|_| !accepted))
+            .or_else(|| first(|connection| matches!(connection, Connection::Failed { .. })))
             .or_else(|| first(|connection| matches!(connection, Connection::Waiting { .. })))
             .or_else(|| first(|connection| matches!(connection, Connection::Reconnecting { .. })))
-            .or_else(|| {
-                first(|connection| matches!(connection, Connection::Listing { .. })).map(|_| Connection::Listing { again: self.is_whole() })
-            })
+            .or_else(|| first(|connection| matches!(connection, Connection::Listing { .. })))
             .unwrap_or(Connection::Live)
     }
 

@@ -6,6 +6,7 @@
 import { historyScenarios } from "./cache/history.mjs";
 import { networkScenarios } from "./cache/network.mjs";
 import { ownWriteScenarios } from "./cache/own-writes.mjs";
+import { namespaceScenarios } from "./cache/namespaces.mjs";
 import { partScenarios } from "./cache/parts.mjs";
 import { patchScenarios } from "./cache/patches.mjs";
 import { pollScenarios } from "./cache/polls.mjs";
@@ -24,6 +25,7 @@ export function cacheScenarios(getTarget, has) {
   writeScenarios(getTarget);
   ownWriteScenarios(getTarget);
   patchScenarios(getTarget);
+  namespaceScenarios(getTarget, has);
   partScenarios(getTarget);
   pollScenarios(getTarget);
   historyScenarios(getTarget);

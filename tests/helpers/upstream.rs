@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use faults::Spoiled;
-pub use faults::{ListFault, Spoil, WatchFault};
+pub use faults::{ListFault, WatchFault};
 use futures::FutureExt;
 use futures::channel::mpsc;
 use futures::future::LocalBoxFuture;

@@ -13,7 +13,8 @@ use watchcache::status::{Error, ErrorCode};
 use watchcache::watch::EventKind;
 
 use crate::helpers::rig::{Rig, Setup};
-use crate::helpers::upstream::{ListFault, Shared, Spoil, Upstream, WatchFault};
+use crate::helpers::upstream::faults::Spoil;
+use crate::helpers::upstream::{ListFault, Shared, Upstream, WatchFault};
 use crate::{after, initial};
 
 /// A rig over several upstreams.
