@@ -7,12 +7,21 @@ import { answered, isElsewhere, isUnauthorized, noGateway, Refusal } from "./ref
 /** How a request may be repeated: a read may at any member; a write only where it surely was not done. */
 export type Kind = "read" | "write";
 
+/** By what etcd knows who asks: by nothing, where it does not want to know. */
+export interface Credential {
+  readonly token?: string;
+}
+
+const NOBODY: Credential = {};
+
 /** The members of a cluster, of which one is asked until it fails; and the token that they know us by. */
 export class Client {
   readonly #settings: Settings;
   /** Place of the member that is asked. */
   #at = 0;
-  #token: Promise<string | undefined> | undefined;
+  #asked: Promise<Credential> | undefined;
+  /** The last one that was had, until it is not taken any more. */
+  #known: Credential | undefined;
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -33,86 +42,102 @@ export class Client {
     if (endpoint === this.endpoint) this.#at = (this.#at + 1) % this.members;
   }
 
-  /** What the requests carry, where etcd wants to know who asks. */
-  token(signal: HostAbortSignal): Promise<string | undefined> {
-    const { user } = this.#settings;
-    if (user === undefined) return Promise.resolve(undefined);
-    const token = (this.#token ??= this.#authenticate(signal));
-    // Nobody else gets one that could not be had.
-    token.catch(() => this.rejected(token));
-    return token;
+  /** What requests carry, where etcd wants to know who asks. Whoever waits for it shares one request for it. */
+  async credential(signal: HostAbortSignal): Promise<Credential> {
+    if (this.#settings.user === undefined) return NOBODY;
+    return await before(signal, (this.#asked ??= this.#renew()));
   }
 
-  /** It is not taken any more. */
-  rejected(token?: Promise<string | undefined>): void {
-    if (token === undefined || token === this.#token) this.#token = undefined;
+  /** It is not taken any more. Another one may be there by now, or under way. */
+  rejected(credential: Credential): void {
+    if (credential !== this.#known) return;
+    this.#asked = undefined;
+    this.#known = undefined;
   }
 
   /** The answer, parsed. */
   async call(path: string, body: object, signal: HostAbortSignal, kind: Kind): Promise<any> {
-    const answer = await this.request(path, body, signal, kind);
-    try {
-      return await answer.json();
-    } catch (error) {
-      if (signal.aborted || !(error instanceof SyntaxError)) throw error;
-      throw noGateway();
-    }
+    return await this.#try(path, body, signal, kind, parsed);
   }
 
   /** The answer, whose body nobody has read. @throws {Refusal}, or what `fetch` throws where there is no answer */
   async request(path: string, body: object, signal: HostAbortSignal, kind: Kind): Promise<Response> {
-    let renewed = false;
+    return await this.#try(path, body, signal, kind, (answer) => answer);
+  }
+
+  /** The answer of one member, parsed. */
+  async at(endpoint: string, path: string, body: object, signal: HostAbortSignal): Promise<any> {
+    return await this.#askKnown(endpoint, path, body, signal, parsed);
+  }
+
+  async #try<A>(path: string, body: object, signal: HostAbortSignal, kind: Kind, read: Reader<A>): Promise<A> {
     for (let tries = 1; ;) {
-      const endpoint = this.endpoint;
+      const { endpoint } = this;
       try {
-        return await this.#send(endpoint, path, body, await this.token(signal), signal);
+        return await this.#askKnown(endpoint, path, body, signal, read);
       } catch (error) {
-        if (signal.aborted) throw error;
-        // Whoever is not known has done nothing.
-        if (isUnauthorized(error) && this.#settings.user !== undefined && !renewed) {
-          renewed = true;
-          this.rejected();
-          continue;
-        }
-        if (!isElsewhere(error)) throw error;
+        if (signal.aborted || !isElsewhere(error)) throw error;
         this.failed(endpoint);
         if (kind === "write" || tries++ >= this.members) throw error;
       }
     }
   }
 
-  /** The same of one member, in its time. */
-  async at(endpoint: string, path: string, body: object, signal: HostAbortSignal): Promise<any> {
-    return (await this.#send(endpoint, path, body, await this.token(signal), signal)).json();
+  /** Asks with a token, and once more where this one is not taken: whoever is not known has done nothing. */
+  async #askKnown<A>(endpoint: string, path: string, body: object, signal: HostAbortSignal, read: Reader<A>): Promise<A> {
+    const credential = await this.credential(signal);
+    try {
+      return await this.#send(endpoint, path, body, credential, signal, read);
+    } catch (error) {
+      if (signal.aborted || !isUnauthorized(error) || this.#settings.user === undefined) throw error;
+      this.rejected(credential);
+      return await this.#send(endpoint, path, body, await this.credential(signal), signal, read);
+    }
   }
 
-  async #authenticate(signal: HostAbortSignal): Promise<string | undefined> {
-    const { user, endpoints } = this.#settings;
+  async #renew(): Promise<Credential> {
+    try {
+      return (this.#known = await this.#authenticate());
+    } catch (error) {
+      // Whoever comes next tries for himself.
+      this.#asked = undefined;
+      throw error;
+    }
+  }
+
+  /** Nobody's request in particular: it ends by its own time. */
+  async #authenticate(): Promise<Credential> {
     for (let tries = 1; ;) {
-      const endpoint = this.endpoint;
+      const { endpoint } = this;
       try {
-        const answer = await this.#send(endpoint, "/v3/auth/authenticate", user!, undefined, signal);
-        const { token } = (await answer.json()) as { token?: unknown };
+        const { token } = await this.#send(endpoint, "/v3/auth/authenticate", this.#settings.user!, NOBODY, undefined, parsed);
         if (typeof token !== "string" || token === "") throw noGateway();
-        return token;
+        return { token };
       } catch (error) {
         // Then nobody asks for a token.
-        if (error instanceof Refusal && error.code === 412) return undefined;
-        if (signal.aborted || !isElsewhere(error)) throw error;
+        if (error instanceof Refusal && error.code === 412) return {};
+        if (!isElsewhere(error)) throw error;
         this.failed(endpoint);
-        if (tries++ >= endpoints.length) throw error;
+        if (tries++ >= this.members) throw error;
       }
     }
   }
 
-  async #send(endpoint: string, path: string, body: object, token: string | undefined, signal: HostAbortSignal): Promise<Response> {
+  async #send<A>(
+    endpoint: string,
+    path: string,
+    body: object,
+    { token }: Credential,
+    signal: HostAbortSignal | undefined,
+    read: Reader<A>,
+  ): Promise<A> {
     const { timeoutMs, fetch = ask } = this.#settings;
     const limit = new AbortController();
     const late = timer(() => limit.abort(new Error(`etcd has not answered within ${timeoutMs / 1000} seconds`)), timeoutMs);
-    const stop = () => limit.abort(signal.reason);
-    if (signal.aborted) stop();
-    // The body is read later: it ends with whoever asked for it.
-    signal.addEventListener("abort", stop, { once: true });
+    const stop = () => limit.abort(signal!.reason);
+    if (signal?.aborted) stop();
+    // A body that is read later ends with whoever asked for it.
+    signal?.addEventListener("abort", stop, { once: true });
     try {
       const init: RequestInit = {
         method: "POST",
@@ -125,11 +150,37 @@ export class Client {
       if (token !== undefined) init.headers = { authorization: token };
       const answer = await (fetch as typeof ask)(endpoint + path, init);
       if (!answer.ok) throw answered(answer.status, await answer.text());
-      return answer;
+      return await read(answer);
     } catch (error) {
-      throw limit.signal.aborted && !signal.aborted ? (limit.signal.reason as Error) : error;
+      throw limit.signal.aborted && !signal?.aborted ? (limit.signal.reason as Error) : error;
     } finally {
       clearTimeout(late);
+      if (read === parsed) signal?.removeEventListener("abort", stop);
     }
+  }
+}
+
+/** What is to be had of an answer before its time is over. */
+type Reader<A> = (answer: Response) => A | Promise<A>;
+
+async function parsed(answer: Response): Promise<any> {
+  try {
+    return await answer.json();
+  } catch (error) {
+    if (error instanceof SyntaxError) throw noGateway();
+    throw error;
+  }
+}
+
+/** What is promised, unless the signal ends the wait for it. */
+async function before<T>(signal: HostAbortSignal, promised: Promise<T>): Promise<T> {
+  let stop = () => {};
+  const aborted = new Promise<never>((_, reject) => (stop = () => reject(signal.reason as Error)));
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([promised, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
 }

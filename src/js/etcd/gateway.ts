@@ -6,6 +6,7 @@ import { keyOf, positionOf, rangeOf, revisionOf, revisionRequest, versionOf } fr
 import type { Settings } from "./options.js";
 import {
   exists,
+  FUTURE,
   isElsewhere,
   isUnauthorized,
   modified,
@@ -61,7 +62,7 @@ export class Gateway {
     try {
       answer = await this.#client.request(RANGE, body, signal, "read");
     } catch (error) {
-      if (!(error instanceof Refusal) || error.code !== 504 || revision === undefined) throw error;
+      if (!(error instanceof Refusal) || error.reason !== FUTURE || revision === undefined) throw error;
       throw tooLarge(asked, await this.currentResourceVersion(signal));
     }
     return { body: answer.body!, ...(revision && { revision }) };
@@ -170,8 +171,9 @@ export class Gateway {
     if (WebSocket === undefined) throw invalid("this host has no WebSocket: give one as an option of etcdSource, such as that of ws");
     let renewed = false;
     for (let tries = 1; ;) {
-      const token = await this.#client.token(signal);
+      const credential = await this.#client.credential(signal);
       const { endpoint } = this.#client;
+      const { token } = credential;
       const watching = new Watching(this.#client, { endpoint, token, WebSocket, heartbeatMs, range: rangeOf(prefix, {}), start });
       const stop = () => watching.finish({ error: signal.reason });
       signal.addEventListener("abort", stop, { once: true });
@@ -184,9 +186,9 @@ export class Gateway {
         return watching;
       } catch (error) {
         if (signal.aborted) throw error;
-        if (isUnauthorized(error) && token !== undefined && !renewed) {
+        if (isUnauthorized(error) && this.#settings.user !== undefined && !renewed) {
           renewed = true;
-          this.#client.rejected();
+          this.#client.rejected(credential);
           continue;
         }
         if (!isElsewhere(error)) throw error;

@@ -14,10 +14,13 @@ export class Refusal extends Error {
   }
 }
 
+/** The reason of a refusal of a revision that is not there yet. */
+export const FUTURE = "FutureRevision";
+
 /** By the words of etcd, where its code says something else or too little. */
 const BY_WORDS: readonly (readonly [RegExp, number, string])[] = [
   [/has been compacted/, 410, "Expired"],
-  [/is a future revision/, 504, "Timeout"],
+  [/is a future revision/, 504, FUTURE],
   [/invalid auth token|user name is empty|authentication failed|auth(entication)? token|revision in header is old/, 401, "Unauthorized"],
   [/authentication is not enabled/, 412, "AuthenticationDisabled"],
   [/request is too large|received message larger than max/, 413, "RequestEntityTooLarge"],

@@ -2,7 +2,7 @@ import { timer } from "../host/timer.js";
 import type { WebSocketClass } from "../host/types.js";
 import type { Client } from "./client.js";
 import { type KeyRange, revisionRequest } from "./keys.js";
-import { ended, isElsewhere, isUnauthorized, noGateway, Refusal } from "./refusals.js";
+import { ended, isElsewhere, noGateway, Refusal } from "./refusals.js";
 
 /** So much may wait for its reader, in characters. Then the watch is given up, and goes on from where it was read. */
 const MAX_UNREAD = 64 << 20;
@@ -175,7 +175,6 @@ export class Watching {
   #dead(error: unknown): void {
     if (this.#end !== undefined) return;
     if (isElsewhere(error)) this.#client.failed(this.#endpoint);
-    if (isUnauthorized(error)) this.#client.rejected();
     this.finish({ error });
     // Of `ws`: nobody is there to say good-bye to.
     this.#socket.terminate?.();

@@ -1,8 +1,8 @@
 //! Messages of a watch as frames.
 //!
 //! A message holds whole revisions, but for one that is a fragment: then what is of its last revision waits for the rest. A cache has a
-//! version for each change. Where revisions are versions, one that changes several keys cannot be told so. Then the watch ends with 410, and a
-//! list tells all of it at once.
+//! version for each change. Where revisions are versions, one that changes several keys cannot be told so, nor can two changes of one version.
+//! Then the watch ends with 410, and a list tells all of it at once.
 
 use super::list::bookmark;
 use super::numbers::number;
@@ -77,13 +77,18 @@ impl WatchReader {
         changes.sort_by(|one, two| one.version.cmp(&two.version));
         for index in 0..changes.len() {
             let (change, next) = (&changes[index], changes.get(index + 1));
-            if !self.dialect.numbers.transactions && next.is_some_and(|next| next.revision == change.revision) {
+            if let Some(next) = next.filter(|next| next.revision == change.revision) {
                 let revision = change.revision;
-                let message = format!(
-                    "revision {revision} has changed several keys at once, which is listed anew; \
-                     where that happens often, give etcdSource {{ transactions: true }}"
-                );
-                return Err(Status::new(410, "Expired", message).into());
+                if !self.dialect.numbers.transactions {
+                    return Err(anew(format!(
+                        "revision {revision} has changed several keys at once, which is listed anew; \
+                         where that happens often, give etcdSource {{ transactions: true }}"
+                    )));
+                }
+                // Rare: keys whose hashes are equal have the same place.
+                if next.version == change.version {
+                    return Err(anew(format!("two changes of revision {revision} have the same version, so it is listed anew")));
+                }
             }
             if change.version > self.after {
                 self.after = change.version.clone();
@@ -121,6 +126,11 @@ impl WatchReader {
     }
 }
 
+/// The end of a watch that a list follows.
+fn anew(message: String) -> Error {
+    Status::new(410, "Expired", message).into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,7 +162,7 @@ mod tests {
         format!(r#"{{"result":{{"header":{{"revision":"9"}},{more}"events":[{events}]}}}}"#)
     }
 
-    fn put(key: char, created: u64, modified: u64) -> String {
+    fn put(key: impl std::fmt::Display, created: u64, modified: u64) -> String {
         let key = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, format!("p/{key}"));
         format!(r#"{{"kv":{{"key":"{key}","create_revision":"{created}","mod_revision":"{modified}","value":"MQ=="}}}}"#)
     }
@@ -205,6 +215,19 @@ mod tests {
         let events = [put('a', 5, 5), put('b', 3, 6), put('c', 2, 6), put('a', 5, 7)].join(",");
         assert_eq!(told(reader(false, "4").read(message(&events, "").as_bytes())), ["ADDED a 5", "expired 410"]);
         assert_eq!(told(reader(false, "6").read(message(&events, "").as_bytes())), ["MODIFIED a 7"], "unless it is told already");
+    }
+
+    #[test]
+    fn law_06_loud_loss_of_two_keys_with_one_version_neither_is_dropped() {
+        let numbers = Numbers { transactions: true };
+        let mut seen = std::collections::HashMap::new();
+        let pair = (0..1_000_000).find_map(|key| {
+            let key = format!("key-{key}");
+            seen.insert(numbers.of(6, key.as_bytes()), key.clone()).map(|other| (other, key))
+        });
+        let (one, two) = pair.expect("so many hashes meet");
+        let events = [put('a', 5, 5), put(one, 3, 6), put(two, 2, 6)].join(",");
+        assert_eq!(told(reader(true, "4999999999").read(message(&events, "").as_bytes())).last().unwrap(), "expired 410");
     }
 
     #[test]

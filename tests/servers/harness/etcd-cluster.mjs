@@ -15,7 +15,8 @@ const base64 = (/** @type {string | Uint8Array} */ given) => Buffer.from(given).
 export class EtcdCluster {
   /** @type {ManagedProcess[]} */ members = [];
   /** Origins of the members' client API. @type {string[]} */ urls = [];
-  /** The token of an administrator, where users are asked for. @type {string | undefined} */ token;
+  /** The administrator's, where etcd wants to know who asks. @type {string | undefined} */ #password;
+  /** @type {string | undefined} */ #token;
   /** @type {string} */ dir;
 
   /**
@@ -75,19 +76,25 @@ export class EtcdCluster {
   }
 
   /**
-   * A call of the JSON gateway, at one member.
+   * A call of the JSON gateway, at one member, as the administrator where one is needed.
    * @param {string} path @param {object} body @param {number} [member]
    */
   async call(path, body, member = 0) {
-    const answer = await fetch(this.urls[member] + path, {
-      method: "POST",
-      body: JSON.stringify(body),
-      headers: this.token === undefined ? {} : { authorization: this.token },
-      signal: AbortSignal.timeout(10_000),
-    });
+    let answer = await this.#post(path, body, member);
+    if (answer.status === 401 && this.#password !== undefined) {
+      const known = await this.#post("/v3/auth/authenticate", { name: "root", password: this.#password }, member);
+      this.#token = (await known.json()).token;
+      answer = await this.#post(path, body, member);
+    }
     const text = await answer.text();
     if (!answer.ok) throw new Error(`etcd ${path}: ${answer.status} ${text}`);
     return JSON.parse(text);
+  }
+
+  /** @param {string} path @param {object} body @param {number} member */
+  #post(path, body, member) {
+    const headers = { ...(this.#token !== undefined && !path.endsWith("/authenticate") && { authorization: this.#token }) };
+    return fetch(this.urls[member] + path, { method: "POST", body: JSON.stringify(body), headers, signal: AbortSignal.timeout(10_000) });
   }
 
   /** Puts a value; anything but bytes as JSON. Returns the revision. @param {string} key @param {unknown} value @param {number} [member] */
@@ -153,7 +160,8 @@ export class EtcdCluster {
     const perm = { permType: "READWRITE", key: base64(prefix), range_end: base64(end) };
     await this.call("/v3/auth/role/grant", { name: "bob", perm });
     await this.call("/v3/auth/enable", {});
-    this.token = (await this.call("/v3/auth/authenticate", { name: "root", password: passwords.root })).token;
+    this.#password = passwords.root;
+    this.#token = "none yet";
   }
 
   /** Ends everything and removes the folder. */

@@ -89,6 +89,7 @@ export class ManagedProcess {
     const child = this.#child;
     if (!child) return this.#exited;
     child.kill("SIGTERM");
+    child.kill("SIGCONT"); // whoever is paused hears of it only then
     const timer = setTimeout(() => child.kill("SIGKILL"), graceMs);
     await this.#exited;
     clearTimeout(timer);
@@ -98,6 +99,16 @@ export class ManagedProcess {
   kill() {
     this.#child?.kill("SIGKILL");
     return this.#exited;
+  }
+
+  /** SIGSTOP: connections stay open, and nothing answers until `resume`. */
+  pause() {
+    this.#child?.kill("SIGSTOP");
+  }
+
+  /** SIGCONT. */
+  resume() {
+    this.#child?.kill("SIGCONT");
   }
 
   /** The last lines of the log. */
