@@ -81,6 +81,23 @@ test("values of all kinds, and keys of all kinds, are objects that can be read a
   assert.ok((await etcd.range(`${prefix}a/b/c`)).keys.has(`${prefix}a/b/c`));
 });
 
+test("the core asks the gateway itself, and reads its answers: neither key nor value becomes a value of JavaScript", async (t) => {
+  const { prefix, source, resource } = open(t);
+  for (const method of ["list", "watch", "get", "create", "update", "delete", "currentResourceVersion", "requestProgress"])
+    Object.defineProperty(source, method, { value: () => assert.fail(`${method} was called`) });
+  await etcd.put(`${prefix}a`, 1);
+  await resource.synced();
+  await until(() => resource.status.phase === "live", "the watch");
+  await resource.create({ metadata: { name: "b" }, value: 2 });
+  await resource.update("b", (held) => ({ ...held, value: 3 }));
+  await resource.delete("a");
+  assert.deepEqual(
+    (await resource.list({ resourceVersion: "" })).items.map(({ value }) => value),
+    [3],
+  );
+  assert.equal((await resource.get("b")).value, 3);
+});
+
 test("writes are transactions: conflicts are met, what is gone is told, and each shows when it resolves", async (t) => {
   const { prefix, resource } = open(t);
   const made = await resource.create({ metadata: { name: "counter" }, value: { clicks: 0 } });

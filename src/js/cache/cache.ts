@@ -14,6 +14,7 @@ import type { PageLife, ResourceHost } from "../resource/host.js";
 import { ResourceImpl } from "../resource/resource.js";
 import type { Resource, ResourceStats } from "../resource/types.js";
 import { invalid } from "../options/kinds.js";
+import { GATEWAY } from "../upstream/gateway.js";
 import { readCredentials } from "../upstream/credentials.js";
 import { MAY_HAVE } from "../upstream/options.js";
 import type { PolledSourceSpec, SourceSpec } from "../upstream/source.js";
@@ -248,6 +249,7 @@ function open(
       if (given !== undefined) bound[method] = given.bind(source);
     }
     if (source.collection !== undefined) bound.collection = source.collection;
+    if (GATEWAY in source) Object.assign(bound, { [GATEWAY]: source[GATEWAY] });
     return module.openSource(options, bound, delivery, memory);
   }
   const { auth } = settings;

@@ -1,7 +1,9 @@
+import { WatchCacheError } from "../error/errors.js";
 import type { RawError } from "../error/core-error.js";
 import type { HostAbortSignal } from "../host/types.js";
 import { bindable, bindMethods, self } from "../language/bound.js";
 import { invalid } from "../options/kinds.js";
+import { GATEWAY } from "../upstream/gateway.js";
 import type { Source, SourceAnswer, SourceWrite } from "../upstream/source.js";
 import { RawEtcd as Reader } from "../wasm/watchcache.js";
 import type { RawEtcd } from "../wire/raw.js";
@@ -9,9 +11,6 @@ import { Gateway, type GatewayAnswer } from "./gateway.js";
 import { settingsOf } from "./options.js";
 import { Refusal } from "./refusals.js";
 import type { EtcdObject, EtcdSource, EtcdSourceOptions } from "./types.js";
-
-/** Where the core finds the source whose answers are etcd's own: src/web/transport/dialect.rs. */
-const GATEWAY = Symbol.for("watchcache.etcd");
 
 /**
  * The keys below a prefix of etcd, over its JSON gateway: give it to `cache.resource({ source, id })`. Equal sources with equal ids share one
@@ -46,7 +45,7 @@ class Etcd implements EtcdSource<any> {
   }
 
   async *watch(request: Parameters<Source["watch"]>[0], signal: HostAbortSignal): AsyncGenerator<Uint8Array, void> {
-    const reader = this.#reader().watch(request.resourceVersion ?? "", request.allowWatchBookmarks);
+    const reader = read(() => this.#reader().watch(request.resourceVersion ?? "", request.allowWatchBookmarks));
     for await (const message of this.#gateway.watch(request, signal)) {
       for (const frame of reader.frames(message)) {
         if (!(frame instanceof Uint8Array)) throw refusalOf(frame);
@@ -84,14 +83,9 @@ class Etcd implements EtcdSource<any> {
     return this.#read(answer, (reader, body) => reader.object(answer, body));
   }
 
-  async #read(answer: GatewayAnswer, read: (reader: RawEtcd, body: string | Uint8Array) => Uint8Array): Promise<SourceAnswer> {
+  async #read(answer: GatewayAnswer, by: (reader: RawEtcd, body: string | Uint8Array) => Uint8Array): Promise<SourceAnswer> {
     const body = await bytesOf(answer);
-    const reader = this.#reader();
-    try {
-      return { body: read(reader, body) };
-    } catch (error) {
-      throw refusalOf(error as RawError);
-    }
+    return { body: read(() => by(this.#reader(), body)) };
   }
 
   #reader(): RawEtcd {
@@ -107,10 +101,18 @@ class Etcd implements EtcdSource<any> {
 
 bindMethods(Etcd.prototype);
 
+function read<A>(by: () => A): A {
+  try {
+    return by();
+  } catch (error) {
+    throw error instanceof WatchCacheError ? error : refusalOf(error as RawError);
+  }
+}
+
 /** What the core says of an answer, as a source says it. */
-function refusalOf(error: RawError): unknown {
-  const { code, reason } = (error.status ?? {}) as { code?: number; reason?: string };
-  return code ? new Refusal(code, reason ?? "", error.message) : error;
+function refusalOf(error: RawError): Refusal {
+  const { code = 502, reason = "" } = (error.status ?? {}) as { code?: number; reason?: string };
+  return new Refusal(code, reason, error.message);
 }
 
 async function bytesOf({ body }: SourceAnswer): Promise<string | Uint8Array> {
