@@ -49,6 +49,7 @@ test("the tarball holds the built package and nothing else", () => {
     "benches/README.md",
     "docs/bundlers.md",
     "docs/devtools.md",
+    "docs/etcd.md",
     "docs/informers.md",
     "docs/moving-over.md",
     "docs/moving-over/freelens.md",
@@ -183,6 +184,18 @@ test("the upstream in memory is an entry of its own, which no other entry loads 
   );
   for (const file of app.files.filter((name) => /^dist\/(?!memory\/).*\.js$/.test(name))) {
     for (const target of loadedBy(file)) assert.ok(!target.startsWith("dist/memory/"), `${file} loads ${target}`);
+  }
+});
+
+test("etcd is an entry of its own, which no other entry loads", async () => {
+  const list = 'import("watchcache/etcd").then((entry) => console.log(Object.keys(entry).sort().join()))';
+  const { output } = await run(process.execPath, ["-e", list], { cwd: app.folder, quiet: true });
+  assert.equal(output.trim(), "etcdSource");
+  const loads = loadedBy("dist/etcd/index.js");
+  assert.ok(loads.has("dist/etcd/watching.js"), "its own files were found");
+  for (const target of loads) assert.doesNotMatch(target, /^dist\/(index|node|inline|load|memory|compat|resource|cache|react)\b/, target);
+  for (const file of app.files.filter((name) => /^dist\/(?!etcd\/).*\.js$/.test(name))) {
+    for (const target of loadedBy(file)) assert.ok(!target.startsWith("dist/etcd/"), `${file} loads ${target}`);
   }
 });
 

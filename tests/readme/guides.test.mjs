@@ -1,44 +1,22 @@
-// The guides in docs/. Each example runs behind the guide's prelude, on a server of its own, and prints exactly what stands below it. There
-// "…" stands for whatever differs from run to run.
+// The guides in docs/: each example runs on a server of its own.
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { startServer } from "../../www/server/index.mjs";
+import { examplesOf, pattern } from "./examples.mjs";
 import { root, runExample } from "./run.mjs";
 
-const EPILOGUE = "await cache.close();\n";
+/** Their servers are of another kind: `tests/servers/etcd.guide.test.mjs`. */
+const ELSEWHERE = new Set(["etcd.md"]);
 
-function examplesOf(text) {
-  const blocks = [...text.matchAll(/^```(\w+)( prelude)?\n(.*?)^```$/gms)].map(([, language, prelude, body]) => ({
-    language,
-    prelude,
-    body,
-  }));
-  const prelude = blocks.find((block) => block.prelude)?.body ?? "";
-  return blocks.flatMap(({ language, body, ...block }, index) => {
-    if (language !== "js" || block.prelude) return [];
-    const next = blocks[index + 1];
-    return [{ program: prelude + body + EPILOGUE, prints: next?.language === "text" ? next.body : undefined }];
-  });
-}
-
-/** The text as a pattern in which "…" stands for anything in its line. */
-const pattern = (text) =>
-  new RegExp(
-    `^${text
-      .split("…")
-      .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
-      .join(".*")}$`,
-  );
-
-const guides = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
+const guides = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md") && !ELSEWHERE.has(name));
 
 test("there are guides", () => assert.ok(guides.length > 0));
 
 for (const guide of guides) {
   describe(guide, () => {
-    for (const [index, { program, prints }] of examplesOf(readFileSync(join(root, "docs", guide), "utf8")).entries()) {
+    for (const [index, { program, prints }] of examplesOf(guide).entries()) {
       test(`example ${index + 1} prints what stands below it`, async () => {
         assert.ok(prints, "an example that says nothing of its output proves nothing");
         const server = await startServer({ port: 0, pods: 40, rate: 0, seed: 3 });

@@ -9,7 +9,7 @@ import { bundler, compile, inFolder, nodeNext, strictest } from "./tsc.mjs";
 const here = fileURLToPath(new URL(".", import.meta.url));
 
 /** What compiles wherever there is a host. */
-const HOSTED = ["consumer.ts", "client-node.ts", "readonly.ts", "narrowing.ts", "resource-types.ts", "indexes.ts", "memory.ts"];
+const HOSTED = ["consumer.ts", "client-node.ts", "readonly.ts", "narrowing.ts", "resource-types.ts", "indexes.ts", "memory.ts", "etcd.ts"];
 
 const projects = {
   "a bundler's project in the browser": {
@@ -42,7 +42,7 @@ const projects = {
   "a worker": { options: { ...bundler, ...strictest, lib: ["ES2022", "WebWorker"] }, files: [...HOSTED, "undefined.ts"] },
   "a project with no library but the language's": {
     options: { ...nodeNext, ...strictest, lib: ["ES2022"], types: [] },
-    files: ["hostless.ts", "memory.ts"],
+    files: ["hostless.ts", "memory.ts", "etcd.ts"],
   },
   "a bundler's project with no library but the language's": { options: { ...bundler, lib: ["ES2022"] }, files: ["hostless.ts"] },
   "a project whose language knows `await using`": {
