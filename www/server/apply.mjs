@@ -37,10 +37,13 @@ function entryOf({ manager, apiVersion, time, subresource }, operation, set) {
  */
 export function ownersAfterUpdate(before, after, who) {
   const { changed, removed } = compared(ownable(before), ownable(after));
+  const known = before.metadata.managedFields ?? [];
+  // An object without any owner gets its first by an apply.
+  if (known.length === 0) return [];
   /** @type {Entry[]} */
   const entries = [];
   let isKnown = false;
-  for (const entry of before.metadata.managedFields ?? []) {
+  for (const entry of known) {
     const own = isOwn(entry, who, "Update");
     const held = fromTree(entry.fieldsV1 ?? {});
     const set = new Set([...held].filter((path) => !removed.has(path) && (own || !changed.has(path))));
@@ -72,14 +75,14 @@ export function applied(live, applied, who, force) {
   /** @type {Entry[]} */
   const entries = live.metadata.managedFields ?? [];
   const others = entries.filter((entry) => !isOwn(entry, who, "Apply")).map((entry) => ({ entry, set: fromTree(entry.fieldsV1 ?? {}) }));
-  const differs = (/** @type {string} */ path) => !isDeepStrictEqual(valueAt(now, path), valueAt(want, path));
+  const merged = mergedWith(now, want);
+  const differs = (/** @type {string} */ path) => !isDeepStrictEqual(valueAt(now, path), valueAt(merged, path));
   const isItem = (/** @type {string} */ path) => path.split("\0").at(-1)?.startsWith("k:");
   const conflicts = others
     .map(({ entry, set }) => ({ entry, paths: [...wanted].filter((path) => set.has(path) && !isItem(path) && differs(path)) }))
     .filter(({ paths }) => paths.length > 0);
   if (conflicts.length > 0 && !force) throw conflictsError(conflicts);
 
-  const merged = mergedWith(now, want);
   // What was applied before and is no more goes, unless somebody else holds it, too.
   const before = entries.find((entry) => isOwn(entry, who, "Apply"));
   const gone = before ? [...fromTree(before.fieldsV1)].filter((path) => !wanted.has(path)) : [];

@@ -25,6 +25,9 @@ const POD_SPEC = {
   ...SCHEDULING,
 };
 
+/** What keeps pods from a node until somebody says that it is ready. */
+const NOT_READY = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
+
 /** What the template of a workload gets. */
 const TEMPLATE_SPEC = {
   restartPolicy: "Always",
@@ -98,6 +101,7 @@ function giveAddress({ spec }) {
  * @param {any} object a new one; changed in place
  */
 export function applyDefaults(definition, object) {
+  for (const [part, value] of Object.entries(definition.empty)) object[part] ??= structuredClone(value);
   completeSpec(definition, object);
   if (definition.resource === "services") giveAddress(object);
   if (GENERATIONS.has(definition.resource)) object.metadata.generation = 1;
@@ -108,7 +112,9 @@ export function applyDefaults(definition, object) {
     object.spec = { finalizers: ["kubernetes"] };
     object.status = { phase: "Active" };
     object.metadata.labels = { ...object.metadata.labels, "kubernetes.io/metadata.name": object.metadata.name };
-  } else if (definition.status && definition.resource !== "nodes") {
+  } else if (definition.resource === "nodes") {
+    object.spec.taints = [...(object.spec.taints ?? []), NOT_READY];
+  } else if (definition.status) {
     object.status = structuredClone(definition.empty.status ?? {});
   }
 }

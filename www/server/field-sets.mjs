@@ -1,6 +1,6 @@
 // Sets of fields, as managedFields hold them: who owns what. A set is a set of paths; a path is the steps of a FieldsV1 tree.
 import { isDeepStrictEqual } from "node:util";
-import { isAtomic, itemKeys } from "./managed-fields.mjs";
+import { isAlwaysThere, isAtomic, itemKeys } from "./managed-fields.mjs";
 
 /** Paths, their steps joined. @typedef {Set<string>} FieldSet */
 
@@ -61,7 +61,8 @@ function stepsOf(value, name) {
 export function ownable({ kind: _kind, apiVersion: _apiVersion, metadata, ...rest }) {
   const { managedFields: _managedFields, ...meta } = metadata ?? {};
   const owned = Object.entries(meta).filter(([name]) => !NOT_OWNED.has(name));
-  return { ...(owned.length > 0 ? { metadata: Object.fromEntries(owned) } : {}), ...rest };
+  const parts = Object.entries(rest).filter(([name, value]) => !isAlwaysThere(name) || Object.keys(value ?? {}).length > 0);
+  return { ...(owned.length > 0 ? { metadata: Object.fromEntries(owned) } : {}), ...Object.fromEntries(parts) };
 }
 
 /**
@@ -81,16 +82,35 @@ export function fieldSet(value, name = "", steps = [], set = new Set()) {
 }
 
 /**
+ * What holds others, and is a member beside them: items, and maps and lists that may be missing.
+ * @param {FieldSet} set
+ */
+function holdersOf(set) {
+  /** @type {FieldSet} */
+  const holders = new Set();
+  for (const path of set) {
+    const steps = path.split(JOIN);
+    for (let length = steps.length - 1; length > 0; length -= 1) {
+      const last = steps[length - 1];
+      if (last.startsWith("k:") || (last.startsWith("f:") && !isAlwaysThere(last.slice(2)))) holders.add(joined(steps.slice(0, length)));
+    }
+  }
+  return holders;
+}
+
+/**
  * What became of the fields.
  * @param {any} before @param {any} after
  * @returns {{ changed: FieldSet, removed: FieldSet }} `changed`: those that are new, too
  */
 export function compared(before, after) {
   const [was, is] = [fieldSet(before), fieldSet(after)];
-  const removed = new Set([...was].filter((path) => !is.has(path)));
-  const changed = new Set([...is].filter((path) => !was.has(path) || !isDeepStrictEqual(valueAt(before, path), valueAt(after, path))));
-  // An item is a member whatever is in it: it changes only by being there.
-  for (const path of changed) if (was.has(path) && path.split(JOIN).at(-1)?.startsWith("k:")) changed.delete(path);
+  const [held, holders] = [holdersOf(was), holdersOf(is)];
+  const isThere = (/** @type {string} */ path) => was.has(path) || held.has(path);
+  const removed = new Set([...was, ...held].filter((path) => !is.has(path) && !holders.has(path)));
+  // What holds others changes only by being there.
+  const differs = (/** @type {string} */ path) => !holders.has(path) && !isDeepStrictEqual(valueAt(before, path), valueAt(after, path));
+  const changed = new Set([...is, ...holders].filter((path) => !isThere(path) || differs(path)));
   return { changed, removed };
 }
 
@@ -124,6 +144,8 @@ export function removeAt(value, path) {
  */
 export function mergedWith(live, applied, name = "") {
   if (isAtomic(name) || typeof live !== "object" || live === null) return applied;
+  // Who applies null for a map or a list says nothing of what is in it.
+  if (applied === null) return live;
   if (isObject(applied) && isObject(live)) {
     const result = { ...live };
     for (const [key, value] of Object.entries(applied)) result[key] = mergedWith(live[key], value, key);

@@ -21,7 +21,10 @@ const LIST_KEYS = /** @type {Record<string, readonly string[] | readonly string[
 });
 
 /** Fields that are always there, and so nobody's own beside what is in them. */
-const ALWAYS_THERE = new Set(["containers", "metadata", "resources", "spec", "strategy", "template"]);
+const ALWAYS_THERE = new Set(["containers", "metadata", "resources", "spec", "status", "strategy", "template"]);
+
+/** @param {string} name of a field */
+export const isAlwaysThere = (name) => ALWAYS_THERE.has(name);
 
 /** Parts of an object that may be missing, and are owned beside what is in them. */
 const MAPS = new Set(["data", "binaryData", "stringData"]);
@@ -81,7 +84,10 @@ function fieldOf(name, value) {
 export function managedBy({ manager, apiVersion, time, subresource }, parts) {
   /** @type {Record<string, unknown>} */
   const fields = {};
-  for (const [part, value] of Object.entries(parts)) fields[`f:${part}`] = fieldsV1(value, MAPS.has(part));
+  for (const [part, value] of Object.entries(parts)) {
+    const isWhole = typeof value !== "object" || Array.isArray(value) || isAtomic(part);
+    fields[`f:${part}`] = isWhole ? fieldOf(part, value) : fieldsV1(value, MAPS.has(part));
+  }
   return {
     manager,
     operation: "Update",

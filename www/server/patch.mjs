@@ -1,4 +1,4 @@
-// Patches: RFC 7386 merge patch and RFC 6902 JSON patch. A strategic merge patch is applied as a merge patch: lists are replaced.
+// RFC 7386 merge patches and RFC 6902 JSON patches.
 import { isDeepStrictEqual } from "node:util";
 import { jsonType } from "./json.mjs";
 
@@ -35,6 +35,9 @@ export function jsonPatch(document, operations) {
   if (!Array.isArray(operations))
     throw new SyntaxError(`json: cannot unmarshal ${jsonType(operations)} into Go value of type []handlers.jsonPatchOp`);
   const holder = { root: document };
+  for (const operation of operations)
+    if (!isObject(operation) && operation !== null)
+      throw new SyntaxError(`json: cannot unmarshal ${jsonType(operation)} into Go value of type handlers.jsonPatchOp`);
   for (const operation of operations) applyOperation(holder, operation);
   return holder.root;
 }
@@ -50,7 +53,8 @@ function applyOperation(holder, operation) {
     case "add":
       return set(holder, path, structuredClone(value), true);
     case "replace":
-      locate(holder, path, op);
+      // The original looks only whether there is a place for it.
+      locate(holder, isObject(locate(holder, path.slice(0, path.lastIndexOf("/")), op)) ? "" : path, op);
       return set(holder, path, structuredClone(value), false);
     case "remove":
       return remove(holder, path, op);
@@ -100,6 +104,7 @@ function set(holder, pointer, value, insert) {
   const keys = split(pointer);
   const last = keys.pop();
   if (last === undefined) {
+    if (typeof value !== "object" || value === null) throw new PatchError("a document is an object or a list");
     holder.root = value;
     return;
   }

@@ -11,6 +11,7 @@
  * @property {string[]} categories
  * @property {boolean} namespaced
  * @property {boolean} status whether /status exists
+ * @property {readonly string[]} statusKeeps metadata that a write of the status leaves alone
  * @property {readonly string[]} parts other subresources that exist
  * @property {boolean} deletesAll whether a collection can be deleted
  * @property {boolean} returnsDeleted whether DELETE answers the object instead of a Status
@@ -36,6 +37,7 @@ function define(part) {
     categories: [],
     namespaced: true,
     status: false,
+    statusKeeps: [],
     parts: [],
     deletesAll: true,
     returnsDeleted: false,
@@ -128,6 +130,7 @@ export const RESOURCES = [
     shortNames: ["po"],
     categories: ["all"],
     status: true,
+    statusKeeps: ["ownerReferences"],
     parts: ["eviction"],
     returnsDeleted: true,
     fields: {
@@ -168,6 +171,7 @@ export const RESOURCES = [
     shortNames: ["deploy"],
     categories: ["all"],
     status: true,
+    statusKeeps: ["labels"],
     parts: ["scale"],
     namesFieldsItself: false,
     empty: { spec: { replicas: 0, selector: null, template: { metadata: {}, spec: { containers: null } }, strategy: {} }, status: {} },

@@ -10,6 +10,16 @@ const RETAIN = "$retainKeys";
 const ORDER = "$setElementOrder/";
 const DELETE_FROM = "$deleteFromPrimitiveList/";
 
+/** An item of a patch does not say which item it is about. */
+export class KeyProblem extends Error {
+  /** @param {unknown} item @param {string} key the field that it lacks */
+  constructor(item, key) {
+    super(`an item does not contain its merge key ${key}`);
+    this.item = item;
+    this.key = key;
+  }
+}
+
 /** @param {unknown} value @returns {value is Json} */
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -19,7 +29,7 @@ const fieldOf = (type, name) => (type !== undefined && isType(type) ? typeNamed(
 /**
  * @param {any} original @param {any} patch @param {string} [type] of the original, where it is known
  * @returns {any} the patched value; neither of the two is changed
- * @throws {SyntaxError} for a directive that there is not, or an item without its key
+ * @throws {SyntaxError} for a directive that there is not, {@link KeyProblem} for an item without its key
  */
 export function strategicPatch(original, patch, type) {
   if (!isObject(patch)) return patch;
@@ -71,8 +81,7 @@ function mergeByKey(before, patches, { key, type }) {
     return patches.filter((item) => item?.[DIRECTIVE] !== "replace" || item[key] !== undefined).map((item) => without(item, isDirective));
   let result = [...before];
   for (const patch of patches) {
-    if (!isObject(patch) || patch[key] === undefined)
-      throw new SyntaxError(`map: ${JSON.stringify(patch)} does not contain declared merge key: ${key}`);
+    if (!isObject(patch) || patch[key] === undefined) throw new KeyProblem(patch, key);
     const at = result.findIndex((item) => item?.[key] === patch[key]);
     if (patch[DIRECTIVE] === "delete") result = result.filter((item) => item?.[key] !== patch[key]);
     else if (at >= 0) result[at] = strategicPatch(result[at], patch, type);

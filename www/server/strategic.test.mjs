@@ -24,7 +24,7 @@ test("directives delete and replace items, lists and objects", () => {
   assert.deepEqual(patched(spec, { nodeSelector: { $patch: "delete" } }).nodeSelector, {});
   assert.deepEqual(patched(spec, { nodeSelector: null }), { containers: spec.containers });
   assert.throws(() => patched(spec, { nodeSelector: { $patch: "odd" } }), /invalid value for \$patch: odd/);
-  assert.throws(() => patched(spec, { containers: [{ image: "x" }] }), /does not contain declared merge key: name/);
+  assert.throws(() => patched(spec, { containers: [{ image: "x" }] }), { key: "name", item: { image: "x" } });
 });
 
 test("plain lists that are merged gain and lose values", () => {

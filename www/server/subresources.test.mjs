@@ -48,7 +48,7 @@ test("a_scale_that_cannot_be_meant_is_refused", async (t) => {
     assert.equal((await api(`${DEPLOYMENTS}/web/scale`, { method: "PUT", json })).code, 400, JSON.stringify(json));
   const headers = { "content-type": "application/json-patch+json" };
   const body = '[{"op":"replace","path":"","value":null}]';
-  assert.equal((await api(`${DEPLOYMENTS}/web/scale`, { method: "PATCH", headers, body })).code, 400);
+  assert.equal((await api(`${DEPLOYMENTS}/web/scale`, { method: "PATCH", headers, body })).code, 422);
   assert.equal((await api(`${DEPLOYMENTS}/web`)).body.spec.replicas, 2);
 });
 

@@ -1,31 +1,19 @@
 // Writes: create, update, patch and delete with the checks and the refusals of an API server.
 import { randomBytes, randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { parse as parseYaml } from "yaml";
 import { applied, ownerOfApplied, ownersAfterUpdate } from "./apply.mjs";
-import { checkName, checkNamespace, decodeJson, decodeObject } from "./decode.mjs";
+import { cannotHandle, checkName, checkNamespace, decodeJson, decodeObject, takeFields, typedOr, typeProblem } from "./decode.mjs";
 import { applyDefaults, completeSpec, sortMaps } from "./defaults.mjs";
-import { jsonProblem, jsonType, quote } from "./json.mjs";
+import { jsonType, quote } from "./json.mjs";
 import { selects } from "./list.mjs";
 import { managedBy } from "./managed-fields.mjs";
 import { documentOf } from "./object-version.mjs";
-import { jsonPatch, mergePatch, PatchError } from "./patch.mjs";
+import { APPLY_PATCH, appliedProblem, applyPatch, decodeApplied, kindText, patchType } from "./patch-request.mjs";
 import { apiVersion, findResourceByName, keyOf } from "./resources.mjs";
-import {
-  alreadyExists,
-  badRequest,
-  conflict,
-  invalid,
-  modified,
-  notFound,
-  preconditionFailed,
-  StatusError,
-  unsupportedMediaType,
-} from "./status.mjs";
-import { strategicPatch } from "./strategic.mjs";
-import { scaled, scaleOf } from "./subresources.mjs";
+import { alreadyExists, badRequest, conflict, invalid, modified, notFound, preconditionFailed, StatusError } from "./status.mjs";
+import { scaled, scaleOf, takeScale } from "./subresources.mjs";
 import { timestamp } from "./time.mjs";
-import { dropUnknownFields } from "./types/strict.mjs";
+import { typed } from "./types/typed.mjs";
 import { typeOf } from "./types/types.mjs";
 
 /** @typedef {import("./resources.mjs").ResourceDefinition} ResourceDefinition */
@@ -48,14 +36,19 @@ import { typeOf } from "./types/types.mjs";
  */
 
 const NAME_SUFFIX = "bcdfghjklmnpqrstvwxz2456789";
-const JSON_PATCH = "application/json-patch+json";
-const APPLY_PATCH = "application/apply-patch+yaml";
-const STRATEGIC_PATCH = "application/strategic-merge-patch+json";
-const PATCH_TYPES = [JSON_PATCH, "application/merge-patch+json", STRATEGIC_PATCH, APPLY_PATCH];
 const VALIDATIONS = ["", "Ignore", "Strict", "Warn"];
 
 /** What is set after whoever makes an object has been written down. */
-const ADMITTED = new Set(["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "preemptionPolicy", "priority", "tolerations"]);
+const ADMITTED = new Set([
+  "clusterIP",
+  "clusterIPs",
+  "ipFamilies",
+  "ipFamilyPolicy",
+  "preemptionPolicy",
+  "priority",
+  "taints",
+  "tolerations",
+]);
 
 /** Metadata that belongs to the server: what a client sends for it is ignored on update. */
 const SERVER_METADATA = [
@@ -67,6 +60,7 @@ const SERVER_METADATA = [
   "generation",
   "deletionTimestamp",
   "managedFields",
+  "resourceVersion",
 ];
 
 /** The write half of the API. */
@@ -79,11 +73,9 @@ export class Writer {
 
   /** @param {ResourcePath} path @param {Buffer} body @param {Said} said @returns {Left} */
   create(path, body, said) {
-    const object = decodeObject(body, path.definition);
     const { definition } = path;
-    checkFields(definition, object, said, (problem) =>
-      badRequest(`${definition.kind} in version ${quote(definition.version)} cannot be handled as a ${definition.kind}: ${problem}`),
-    );
+    const object = takeFields(nameOfType(definition), decodeObject(body, definition), cannotHandle(definition), said);
+    object.metadata ??= {};
     return this.#create(path, object, said);
   }
 
@@ -105,10 +97,10 @@ export class Writer {
     const table = this.store.table(definition);
     if (table.get(keyOf(definition, metadata.namespace ?? "", metadata.name))) throw alreadyExists(definition, metadata.name);
     for (const field of ["deletionTimestamp", "managedFields"]) delete metadata[field];
-    const given = object.spec;
+    const given = { ...object.spec };
     applyDefaults(definition, object);
     sortMaps(object);
-    metadata.managedFields = owner ? [owner] : this.#managed(definition, object, said.manager, given);
+    setOwners(metadata, owner ? [owner] : this.#managed(definition, object, said.manager, given));
     metadata.uid = randomUUID();
     metadata.creationTimestamp = timestamp(this.now());
     return this.#store(definition, object, said);
@@ -122,12 +114,15 @@ export class Writer {
   /** @param {ResourcePath} path @param {Buffer} body @param {Said} said @returns {Left} */
   update(path, body, said) {
     const { definition, namespace, name, subresource } = path;
-    if (subresource === "scale") return this.#replace(path, scaled(this.#existing(path).parse(), decodeJson(body)), said);
-    const object = decodeObject(body, definition);
-    checkFields(definition, object, said, (problem) =>
-      badRequest(`${definition.kind} in version ${quote(definition.version)} cannot be handled as a ${definition.kind}: ${problem}`),
-    );
-    const { metadata } = object;
+    if (subresource === "scale") return this.#replace(path, scaled(this.#existing(path).parse(), takeScale(decodeJson(body))), said);
+    const object = takeFields(nameOfType(definition), decodeObject(body, definition), cannotHandle(definition), said);
+    return this.#updated(path, object, said);
+  }
+
+  /** @param {ResourcePath} path @param {any} object with values of its type @param {Said} said @returns {Left} */
+  #updated(path, object, said) {
+    const { definition, namespace, name } = path;
+    const metadata = (object.metadata ??= {});
     checkNamespace(definition, namespace, metadata);
     if (!metadata.name) throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
     checkSameName(name, metadata.name);
@@ -139,54 +134,47 @@ export class Writer {
    * @returns {{ left: Left, isNew: boolean }} an apply makes the object where it is missing
    */
   patch(path, body, contentType, said) {
-    const type = contentType.split(";")[0].trim().toLowerCase();
-    if (!PATCH_TYPES.includes(type)) throw unsupportedMediaType();
-    const { definition, name, subresource } = path;
-    if (type === APPLY_PATCH && !subresource) return this.#apply(path, decodeYaml(body), said);
+    const type = patchType(contentType);
+    const { definition, subresource } = path;
+    if (type === APPLY_PATCH && subresource !== "scale") return this.#apply(path, decodeApplied(body, definition), said);
     const existing = this.#existing(path).parse();
-    const before = subresource === "scale" ? scaleOf(existing) : existing;
-    const patch = type === APPLY_PATCH ? decodeYaml(body) : decodePatch(body);
-    let object;
-    try {
-      if (type === JSON_PATCH) object = jsonPatch(before, patch);
-      else if (type === STRATEGIC_PATCH) object = strategicPatch(before, patch, typeOf(before.apiVersion, before.kind));
-      else object = mergePatch(before, patch);
-    } catch (error) {
-      if (error instanceof PatchError)
-        throw new StatusError(422, "Invalid", "the server rejected our request due to an error in our request", {});
-      throw badRequest(`error decoding patch: ${/** @type {Error} */ (error).message}`);
+    if (subresource === "scale") {
+      const { document, refuse } = applyPatch(type, body, scaleOf(existing), "autoscaling/v1.Scale");
+      return { left: this.#replace(path, scaled(existing, takeScale(document, refuse)), said), isNew: false };
     }
-    if (subresource === "scale") return { left: this.#replace(path, scaled(existing, object), said), isNew: false };
-    const decoded = decodeObject(Buffer.from(JSON.stringify(object)), definition);
-    checkFields(definition, decoded, said, (problem) => invalidPatch(object, problem));
-    checkSameName(name, decoded.metadata.name);
-    return { left: this.#replace(path, decoded, said), isNew: false };
+    const { document, refuse } = applyPatch(type, body, existing, nameOfType(definition));
+    const problem = typeProblem(document, definition);
+    if (problem) throw refuse(problem);
+    return { left: this.#updated(path, takeFields(nameOfType(definition), document, refuse, said), said), isNew: false };
   }
 
-  /** @param {ResourcePath} path @param {any} patch @param {Said} said */
-  #apply(path, patch, said) {
-    const { definition, namespace, name } = path;
-    const { apiVersion: version, kind } = patch ?? {};
-    if (!version || !kind) throw badRequest(`invalid object type: ${kind ? "" : "kind"}${version ? "" : "apiVersion"} must be set`);
-    const wanted = decodeObject(Buffer.from(JSON.stringify(patch)), definition);
-    if (wanted.metadata.managedFields?.length > 0) throw badRequest("metadata.managedFields must be nil");
-    wanted.metadata.name ??= name;
-    checkSameName(name, wanted.metadata.name);
-    const about = `${wanted.metadata.namespace ?? ""}/${name}; ${version.includes("/") ? version : `/${version}`}, Kind=${kind}`;
+  /** @param {ResourcePath} path @param {any} wanted of the kind @param {Said} said */
+  #apply(path, wanted, said) {
+    const { definition, namespace, name, subresource } = path;
+    const { apiVersion: version, kind } = wanted;
+    const [home, itself] = [wanted.metadata?.namespace, wanted.metadata?.name].map((text) => (typeof text === "string" ? text : ""));
+    const about = `${home}/${itself}; ${kindText(version, kind)}`;
+    const refuse = (/** @type {string} */ problem) =>
+      new StatusError(500, "", `failed to create typed patch object (${about}): ${problem}`);
     // An apply is strict whatever it says.
-    const [unknown] = dropUnknownFields(definition, wanted);
-    if (unknown)
-      throw new StatusError(500, "", `failed to create typed patch object (${about}): .${unknown}: field not declared in schema`);
-    checkNamespace(definition, namespace, wanted.metadata);
+    const { unknown } = typedOr(nameOfType(definition), wanted, (_message, problem) => refuse(appliedProblem(problem)));
+    if (unknown.length > 0) throw refuse(`.${unknown[0]}: field not declared in schema`);
+    const metadata = (wanted.metadata ??= {});
+    if (metadata.managedFields?.length > 0) throw badRequest("metadata.managedFields must be nil");
+    metadata.name ??= name;
+    checkSameName(name, metadata.name);
+    checkNamespace(definition, namespace, metadata);
+    // Status and the rest are written apart, and nobody owns what an apply says of the other one.
+    if (definition.status) delete wanted[subresource === "status" ? "spec" : "status"];
     // The protocol is a part of what tells ports apart, and it may be left out.
     for (const ports of portsOf(wanted)) for (const port of ports) port.protocol ??= "TCP";
-    const who = { manager: said.manager, apiVersion: version, time: timestamp(this.now()) };
-    const found = this.store.table(definition).get(keyOf(definition, namespace, name));
-    if (!found) return { left: this.#create(path, wanted, said, ownerOfApplied(wanted, who)), isNew: true };
-    const live = found.parse();
-    const merged = applied(live, wanted, who, said.force);
-    const { managedFields, ...metadata } = merged.metadata;
-    const object = { ...merged, metadata: { ...metadata, resourceVersion: wanted.metadata.resourceVersion } };
+    const who = this.#who(definition, said.manager, subresource);
+    const found = subresource ? this.#existing(path) : this.store.table(definition).get(keyOf(definition, namespace, name));
+    const asTyped = (/** @type {any} */ object) => typed(nameOfType(definition), object).object;
+    if (!found) return { left: this.#create(path, asTyped(wanted), said, ownerOfApplied(wanted, who)), isNew: true };
+    const merged = applied(found.parse(), wanted, who, said.force);
+    const { managedFields, ...own } = merged.metadata;
+    const object = asTyped({ ...merged, metadata: { ...own, resourceVersion: metadata.resourceVersion ?? "" } });
     return { left: this.#replace(path, object, said, managedFields), isNew: false };
   }
 
@@ -199,7 +187,7 @@ export class Writer {
   remove(path, body, dryRun) {
     const { definition, name } = path;
     const existing = this.#existing(path);
-    const options = decodeJson(body);
+    const options = takeFields("meta/v1.DeleteOptions", decodeJson(body), badRequest);
     const { uid, resourceVersion } = options.preconditions ?? {};
     if (uid !== undefined && uid !== existing.uid) {
       const why = `the UID in the precondition (${uid}) does not match the UID in record (${existing.uid}). The object might have been deleted and then recreated`;
@@ -259,7 +247,6 @@ export class Writer {
    * @returns {Left}
    */
   #replace(path, object, said, owners) {
-    const { manager } = said;
     const { definition, name, subresource } = path;
     const existing = this.#existing(path);
     const before = existing.parse();
@@ -272,17 +259,10 @@ export class Writer {
       throw new StatusError(500, "", `strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
     }
     if (resourceVersion && resourceVersion !== String(existing.version)) throw modified(definition, name);
-    const after =
-      subresource === "status" ? { ...before, status: object.status ?? before.status } : this.#merged(definition, before, object);
-    const who = {
-      manager,
-      apiVersion: apiVersion(definition),
-      time: timestamp(this.now()),
-      ...(subresource === "status" ? { subresource } : {}),
-    };
+    const after = subresource === "status" ? this.#withStatus(definition, before, object) : this.#merged(definition, before, object);
     // A write that changes nothing makes no new version.
     if (isDeepStrictEqual(before, after) && (!owners || isDeepStrictEqual(before.metadata.managedFields, owners))) return existing;
-    after.metadata = { ...after.metadata, managedFields: owners ?? ownersAfterUpdate(before, after, who) };
+    setOwners(after.metadata, owners ?? ownersAfterUpdate(before, after, this.#who(definition, said.manager, subresource)));
     return this.#store(definition, after, said);
   }
 
@@ -290,14 +270,27 @@ export class Writer {
   #merged(definition, before, object) {
     const after = { ...object, kind: before.kind, apiVersion: before.apiVersion, metadata: { ...object.metadata } };
     if (definition.status) after.status = before.status;
-    for (const field of [...SERVER_METADATA, "resourceVersion"]) {
-      if (before.metadata[field] === undefined) delete after.metadata[field];
-      else after.metadata[field] = before.metadata[field];
-    }
+    keepMetadata(before, after, SERVER_METADATA);
     completeSpec(definition, after);
     sortMaps(after);
     if (before.metadata.generation && !isDeepStrictEqual(before.spec, after.spec)) after.metadata.generation += 1;
     return after;
+  }
+
+  /** The status that a client sets, and metadata with it. @param {ResourceDefinition} definition @param {any} before @param {any} object */
+  #withStatus(definition, before, object) {
+    const status = object.status ?? structuredClone(definition.empty.status);
+    if (definition.resource === "pods") status.qosClass ||= before.status?.qosClass;
+    const after = { ...before, metadata: { ...object.metadata }, status };
+    keepMetadata(before, after, [...SERVER_METADATA, ...definition.statusKeeps]);
+    sortMaps(after);
+    return after;
+  }
+
+  /** Who writes, as managedFields say it. @param {ResourceDefinition} definition @param {string} manager @param {string} subresource */
+  #who(definition, manager, subresource) {
+    const part = subresource === "status" ? { subresource } : {};
+    return { manager, apiVersion: apiVersion(definition), time: timestamp(this.now()), ...part };
   }
 
   /**
@@ -308,60 +301,46 @@ export class Writer {
     const { kind: _kind, apiVersion: _apiVersion, metadata, status: _status, ...rest } = object;
     // The finalizers of a namespace are the server's, and so is what it adds on its own.
     if (definition.resource === "namespaces") delete rest.spec;
-    if (definition.resource === "pods" || definition.resource === "services")
+    if (["pods", "services", "nodes"].includes(definition.resource))
       rest.spec = Object.fromEntries(Object.entries(rest.spec).filter(([field]) => !ADMITTED.has(field) || given?.[field] !== undefined));
     const own = Object.fromEntries(
       ["labels", "annotations", "ownerReferences"].filter((field) => metadata[field]).map((field) => [field, metadata[field]]),
     );
-    const parts = { ...(Object.keys(own).length > 0 ? { metadata: own } : {}), ...rest };
+    // Nobody owns the zero values that the server writes.
+    const isEmpty = (/** @type {any} */ value) =>
+      value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
+    const set = Object.entries(rest).filter(([, value]) => !isEmpty(value));
+    const parts = { ...(Object.keys(own).length > 0 ? { metadata: own } : {}), ...Object.fromEntries(set) };
     if (Object.keys(parts).length === 0) return [];
     return [managedBy({ manager, apiVersion: apiVersion(definition), time: timestamp(this.now()) }, parts)];
   }
 }
 
-/** @param {Buffer} body @returns {any} */
-function decodePatch(body) {
-  try {
-    return JSON.parse(body.toString());
-  } catch (error) {
-    throw badRequest(`error decoding patch: ${jsonProblem(body.toString(), error)}`);
-  }
+/** The name of the type of a resource's objects. @param {ResourceDefinition} definition */
+const nameOfType = (definition) => /** @type {string} */ (typeOf(apiVersion(definition), definition.kind));
+
+/** @param {any} metadata changed in place @param {any[]} owners nobody: there is no such field */
+function setOwners(metadata, owners) {
+  if (owners.length > 0) metadata.managedFields = owners;
+  else delete metadata.managedFields;
 }
 
-/** @param {Buffer} body YAML, of which JSON is a part @returns {any} */
-function decodeYaml(body) {
-  try {
-    return parseYaml(body.toString());
-  } catch (error) {
-    throw badRequest(`error decoding YAML: ${/** @type {Error} */ (error).message}`);
+/** @param {any} before @param {any} after changed in place: its metadata has these fields as before @param {readonly string[]} fields */
+function keepMetadata(before, after, fields) {
+  for (const field of fields) {
+    if (before.metadata[field] === undefined) delete after.metadata[field];
+    else after.metadata[field] = before.metadata[field];
   }
 }
 
 /** The lists of ports in an object. @param {any} object @returns {any[][]} */
 function portsOf({ spec }) {
-  const containers = [spec, spec?.template?.spec].flatMap((pod) => [...(pod?.containers ?? []), ...(pod?.initContainers ?? [])]);
-  return [spec, ...containers].map((holder) => holder?.ports).filter(Array.isArray);
-}
-
-/**
- * Leaves out the fields that the type does not have, and says so.
- * @param {ResourceDefinition} definition @param {any} object changed in place @param {Said} said
- * @param {(problem: string) => StatusError} refuse
- * @throws {StatusError} where the write is strict
- */
-function checkFields(definition, object, said, refuse) {
-  const problems = dropUnknownFields(definition, object).map((path) => `unknown field ${quote(path)}`);
-  if (problems.length === 0) return;
-  if (said.validation === "Strict") throw refuse(`strict decoding error: ${problems.join(", ")}`);
-  if (said.validation === "Warn") said.warnings.push(...problems);
-}
-
-/** @param {any} object as it would be @param {string} problem */
-function invalidPatch(object, problem) {
-  const body = `Invalid value: ${quote(JSON.stringify(object))}: ${problem}`;
-  return new StatusError(422, "Invalid", ` "" is invalid: patch: ${body}`, {
-    causes: [{ reason: "FieldValueInvalid", message: body, field: "patch" }],
-  });
+  const pods = [spec, spec?.template?.spec];
+  const containers = pods.flatMap((pod) => [...(pod?.containers ?? []), ...(pod?.initContainers ?? [])]);
+  return [spec, ...containers]
+    .map((holder) => holder?.ports)
+    .filter(Array.isArray)
+    .map((ports) => ports.filter(Boolean));
 }
 
 /**

@@ -147,13 +147,15 @@ test("patches_of_three_kinds", async (t) => {
   assert.equal((await patch("merge-patch+json", { metadata: { resourceVersion: made.metadata.resourceVersion } })).code, 409);
   assert.equal((await patch("merge-patch+json", { metadata: { name: "b" } })).code, 400);
   assert.equal((await patch("apply-patch+cbor", {})).code, 415);
-  const hostile = await api(`${MAPS}/a`, {
-    method: "PATCH",
-    headers: { "content-type": "application/merge-patch+json" },
-    body: '{"data":{"__proto__":{"polluted":"yes"}}}',
-  });
+  const hostile = (/** @type {string} */ data) =>
+    api(`${MAPS}/a`, {
+      method: "PATCH",
+      headers: { "content-type": "application/merge-patch+json" },
+      body: `{"data":{"__proto__":${data}}}`,
+    });
+  assert.equal((await hostile('{"polluted":"yes"}')).code, 422);
   assert.equal(/** @type {any} */ ({}).polluted, undefined);
-  assert.equal(hostile.code, 200);
+  assert.match((await hostile('"yes"')).text, /"__proto__": ?"yes"/);
 });
 
 test("an_apply_needs_its_manager_and_makes_what_is_missing", async (t) => {

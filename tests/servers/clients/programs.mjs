@@ -19,7 +19,7 @@ export function newestKubectl() {
   const module = join(here, "kubectl");
   const version = requiredVersion(readFileSync(join(module, "go.mod"), "utf8"), "k8s.io/kubectl");
   const flags = `-s -w -X k8s.io/component-base/version.gitVersion=${version}`;
-  return buildProgram({ name: "kubectl", module, flags, cost: "about two minutes and 300 MB of Go modules, once" });
+  return buildProgram({ name: "kubectl", module, flags, cost: "about three minutes and 300 MB of Go modules, once" });
 }
 
 /** The informer of client-go. */

@@ -21,7 +21,8 @@ const SPECIAL = {
 const SCALARS = {
   string: { type: "string" },
   bool: { type: "boolean" },
-  int: { type: "integer" },
+  int32: { type: "integer", format: "int32" },
+  int64: { type: "integer", format: "int64" },
   bytes: { type: "string", format: "byte" },
 };
 
@@ -66,7 +67,7 @@ function allSchemas() {
   }
   schemas[`${META}.ListMeta`] = {
     type: "object",
-    properties: { continue: SCALARS.string, remainingItemCount: SCALARS.int, resourceVersion: SCALARS.string },
+    properties: { continue: SCALARS.string, remainingItemCount: SCALARS.int64, resourceVersion: SCALARS.string },
   };
   for (const definition of RESOURCES) {
     const { group, version, kind } = definition;

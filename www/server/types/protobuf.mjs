@@ -71,7 +71,8 @@ function time(bytes, digits) {
 const SCALARS = {
   string: text,
   bool: (value) => number(value) !== 0,
-  int: number,
+  int32: number,
+  int64: number,
   bytes: (/** @type {Buffer} */ value) => value.toString("base64"),
   Time: (value) => time(value, 0),
   MicroTime: (value) => time(value, 6),

@@ -7,7 +7,9 @@ import { readFileSync } from "node:fs";
  * @property {number} number in protobuf
  * @property {string} type of a value, or of an item: a scalar, or the name of a type
  * @property {"" | "[]" | "{}"} many a list, or a map from strings
+ * @property {string} goType what Go calls it, such as "[]v1.Container", for messages
  * @property {boolean} dropsZero whether JSON leaves out its zero value
+ * @property {boolean} isPointer whether it is left out where there is nothing, and only there
  * @property {string[]} strategy of a strategic merge patch
  * @property {string} key that tells the items of a list apart, "" for none
  */
@@ -35,16 +37,25 @@ for (const type of types.values()) for (const field of allFields(type)) type.byN
 function parseField(text) {
   const at = text.indexOf("=");
   const [number, form, strategy = "", key = ""] = text.slice(at + 1).split(":");
-  const [, many, type, mark] = /** @type {RegExpExecArray} */ (/^(\[\]|\{\}|)(.*?)(!?)$/.exec(form));
+  const [, many, type, named, mark] = /** @type {RegExpExecArray} */ (/^(\[\]|\{\}|)([^<!?]+)(?:<(.+)>)?([!?]?)$/.exec(form));
   return {
     name: text.slice(0, at),
     number: Number(number),
     type,
     many: /** @type {Field["many"]} */ (many),
+    goType: named ?? goName(many + type),
     dropsZero: mark === "!",
+    isPointer: mark === "?",
     strategy: strategy === "" ? [] : strategy.split(","),
     key,
   };
+}
+
+/** What Go calls a type that has no name of its own there. @param {string} form @returns {string} */
+function goName(form) {
+  if (form.startsWith("[]")) return `[]${goName(form.slice(2))}`;
+  if (form.startsWith("{}")) return `map[string]${goName(form.slice(2))}`;
+  return form === "bytes" ? "[]uint8" : /** @type {string} */ (form.split("/").at(-1));
 }
 
 /** @param {Type} type @returns {Field[]} */

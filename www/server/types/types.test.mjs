@@ -5,11 +5,9 @@ import { serverFor } from "../testing.mjs";
 import { openApiDocument, openApiV2 } from "./openapi.mjs";
 import { openApiV2Protobuf } from "./openapi-protobuf.mjs";
 import { decodeProtobuf, isProtobuf } from "./protobuf.mjs";
-import { dropUnknownFields } from "./strict.mjs";
-import { RESOURCES } from "../resources.mjs";
+import { typed } from "./typed.mjs";
 
-const [maps] = RESOURCES.filter(({ resource }) => resource === "configmaps");
-const [pods] = RESOURCES.filter(({ resource }) => resource === "pods");
+const [MAP, POD] = ["core/v1.ConfigMap", "core/v1.Pod"];
 
 /** @param {number} number @param {string | Buffer} value */
 function field(number, value) {
@@ -60,9 +58,64 @@ test("a field that the type does not have is found wherever it stands, and left 
     metadata: { name: "a", odd: 1 },
     spec: { containers: [{ name: "m", imag: "x", resources: { limits: { cpu: "1" } } }] },
   };
-  assert.deepEqual(dropUnknownFields(pods, pod), ["metadata.odd", "spec.containers[0].imag"]);
-  assert.deepEqual(pod.spec.containers[0], { name: "m", resources: { limits: { cpu: "1" } } });
-  assert.deepEqual(dropUnknownFields(maps, { metadata: {}, data: { any: "thing" } }), []);
+  const { object, unknown } = typed(POD, pod);
+  assert.deepEqual(unknown, ["metadata.odd", "spec.containers[0].imag"]);
+  assert.deepEqual(object.spec.containers[0], { name: "m", resources: { limits: { cpu: "1" } } });
+  assert.deepEqual(typed(MAP, { metadata: {}, data: { any: "thing" } }).unknown, []);
+});
+
+test("a value of another type is refused in Go's words, with the place where it stands", () => {
+  /** @param {string} type @param {any} document @returns {string[]} what is wrong, and where */
+  const problem = (type, document) => {
+    try {
+      typed(type, document);
+      return [];
+    } catch (error) {
+      return [/** @type {any} */ (error).message, /** @type {any} */ (error).path];
+    }
+  };
+  const container = (/** @type {any} */ it) => problem(POD, { spec: { containers: [{ name: "m" }, it] } });
+  const cannot = "json: cannot unmarshal";
+  assert.deepEqual(problem(MAP, { metadata: { name: 1 } }), [
+    `${cannot} number into Go struct field ObjectMeta.metadata.name of type string`,
+    "metadata.name",
+  ]);
+  assert.deepEqual(problem(MAP, { data: { a: 1 } }), [`${cannot} number into Go struct field ConfigMap.data of type string`, "data.a"]);
+  assert.deepEqual(problem(MAP, { data: [] }), [`${cannot} array into Go struct field ConfigMap.data of type map[string]string`, "data"]);
+  assert.deepEqual(problem(POD, { spec: "x" }), [`${cannot} string into Go struct field Pod.spec of type v1.PodSpec`, "spec"]);
+  assert.deepEqual(
+    problem(POD, { spec: { restartPolicy: 1 } })[0],
+    `${cannot} number into Go struct field PodSpec.spec.restartPolicy of type v1.RestartPolicy`,
+  );
+  assert.deepEqual(container("x"), [
+    `${cannot} string into Go struct field PodSpec.spec.containers of type v1.Container`,
+    "spec.containers[1]",
+  ]);
+  const port = "ContainerPort.spec.containers.ports.containerPort of type int32";
+  for (const [value, given] of [
+    ["80", "string"],
+    [1.5, "number 1.5"],
+    [2 ** 31, "number 2147483648"],
+  ])
+    assert.equal(container({ ports: [{ containerPort: value }] })[0], `${cannot} ${given} into Go struct field ${port}`);
+  assert.equal(container({ resources: { limits: { cpu: "x" } } })[0].slice(0, 21), "quantities must match");
+  assert.equal(problem(MAP, { binaryData: { a: "eA=" } })[0], "illegal base64 data at input byte 3");
+  assert.match(problem(MAP, { metadata: { creationTimestamp: "x" } })[0], /^parsing time "x" as "2006-01-02T15:04:05Z07:00"/);
+});
+
+test("null is nothing, and what is left out where it is zero is left out", () => {
+  const metadata = { name: "a", labels: null, annotations: {}, generateName: "", finalizers: [] };
+  assert.deepEqual(typed(MAP, { kind: "ConfigMap", metadata, data: null, immutable: null, binaryData: {} }).object, {
+    kind: "ConfigMap",
+    metadata: { name: "a" },
+  });
+  assert.deepEqual(typed(MAP, { data: { a: null }, immutable: false }).object, { data: { a: "" }, immutable: false });
+  const spec = { containers: [null, { name: null, resources: null, ports: [null] }], replicas: 0 };
+  assert.deepEqual(typed(POD, { spec }).object.spec, { containers: [{}, { name: "", resources: {}, ports: [{}] }] });
+  assert.deepEqual(typed("apps/v1.Deployment", { spec: { replicas: 0, paused: false } }).object.spec, { replicas: 0 });
+  assert.deepEqual(typed(POD, { status: { conditions: [{ lastProbeTime: null }] } }).object.status, {
+    conditions: [{ lastProbeTime: null }],
+  });
 });
 
 test("over the wire: protobuf, YAML, and the three ways to take a field that there is not", async (t) => {

@@ -1,7 +1,8 @@
 // Command types writes what the embedded server has to know of the types of its objects, www/server/types/types.txt:
 // of each type its fields, as name=number:type[:strategy[:key]]. The number is that in protobuf, strategy and key are
-// those of a strategic merge patch. A field without a name is inline. An exclamation mark after a type says that its
-// zero value is left out of JSON.
+// those of a strategic merge patch. A field without a name is inline. Behind a type stands what messages of Go call it,
+// in angles, where that does not follow from it. At the end an exclamation mark says that JSON leaves out the zero
+// value, and a question mark that it leaves out a pointer to nothing.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -60,8 +62,8 @@ func kind(t reflect.Type) string {
 		return "string"
 	case reflect.Bool:
 		return "bool"
-	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint8:
-		return "int"
+	case reflect.Int32, reflect.Int64:
+		return t.Kind().String()
 	case reflect.Map:
 		return "{}" + kind(t.Elem())
 	case reflect.Slice:
@@ -74,6 +76,33 @@ func kind(t reflect.Type) string {
 		return name(t)
 	}
 	panic(fmt.Sprint("a type without a form: ", t))
+}
+
+// What Go calls a type of this form, as long as it has no name of its own.
+func goName(form string) string {
+	switch {
+	case strings.HasPrefix(form, "[]"):
+		return "[]" + goName(form[2:])
+	case strings.HasPrefix(form, "{}"):
+		return "map[string]" + goName(form[2:])
+	case form == "bytes":
+		return "[]uint8"
+	}
+	return form[strings.LastIndex(form, "/")+1:]
+}
+
+// The mark of a field: what becomes of its zero value.
+func mark(field reflect.StructField) string {
+	options := strings.Split(field.Tag.Get("json"), ",")[1:]
+	switch {
+	case field.Type.Kind() == reflect.Pointer && len(options) > 0:
+		return "?"
+	case slices.Contains(options, "omitzero"):
+		return "!"
+	case slices.Contains(options, "omitempty") && field.Type.Kind() != reflect.Struct:
+		return "!"
+	}
+	return ""
 }
 
 func visit(t reflect.Type) {
@@ -95,9 +124,14 @@ func visit(t reflect.Type) {
 		}
 		json := strings.Split(field.Tag.Get("json"), ",")
 		form := kind(field.Type)
-		if strings.Contains(field.Tag.Get("json"), "omitempty") && field.Type.Kind() != reflect.Pointer {
-			form += "!"
+		own := field.Type
+		if own.Kind() == reflect.Pointer {
+			own = own.Elem()
 		}
+		if _, ok := special[own]; !ok && own.String() != goName(form) {
+			form += "<" + own.String() + ">"
+		}
+		form += mark(field)
 		entry := fmt.Sprintf("%s=%d:%s", json[0], number, form)
 		if strategy := field.Tag.Get("patchStrategy"); strategy != "" {
 			entry += ":" + strategy
