@@ -22,6 +22,7 @@ export type {
 } from "./host/types.js";
 export type * from "./indexes/types.js";
 export type * from "./informer/types.js";
+export type * from "./kubernetes/types.js";
 export type * from "./object/metadata.js";
 export type * from "./object/path.js";
 export type * from "./object/readonly.js";

@@ -3,6 +3,7 @@
  * run against the embedded server and against kube-apiserver.
  * @module
  */
+import { discoveryScenarios } from "./cache/discovery.mjs";
 import { historyScenarios } from "./cache/history.mjs";
 import { networkScenarios } from "./cache/network.mjs";
 import { ownWriteScenarios } from "./cache/own-writes.mjs";
@@ -18,7 +19,7 @@ import { writeScenarios } from "./cache/writes.mjs";
 /**
  * Declares the package-level scenarios.
  * @param {() => import("./target.mjs").Target} getTarget called when a scenario runs
- * @param {{ authorization: boolean }} has what the server has beside the API: rights of users
+ * @param {{ authorization: boolean, customResources?: boolean }} has what the server has beside the API: rights of users, resources of their own
  */
 export function cacheScenarios(getTarget, has) {
   startScenarios(getTarget);
@@ -28,6 +29,7 @@ export function cacheScenarios(getTarget, has) {
   namespaceScenarios(getTarget, has);
   partScenarios(getTarget);
   pollScenarios(getTarget);
+  discoveryScenarios(getTarget, has);
   historyScenarios(getTarget);
   refusalScenarios(getTarget, has);
   networkScenarios(getTarget);

@@ -49,6 +49,7 @@ test("the tarball holds the built package and nothing else", () => {
     "benches/README.md",
     "docs/bundlers.md",
     "docs/devtools.md",
+    "docs/discovery.md",
     "docs/etcd.md",
     "docs/informers.md",
     "docs/moving-over.md",

@@ -16,7 +16,7 @@ describe("kube-apiserver", () => {
   });
   after(() => target?.stop());
 
-  cacheScenarios(() => target, { authorization: true });
+  cacheScenarios(() => target, { authorization: true, customResources: true });
 
   it("while etcd is away the rows stay; when it is back, so are the events", async () => {
     const place = await Place.create(target);

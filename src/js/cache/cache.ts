@@ -4,6 +4,8 @@ import { SafeTarget } from "../error/event-target.js";
 import { ask } from "../host/fetch.js";
 import { onWake } from "../host/sleep.js";
 import type { IndexFunction } from "../indexes/types.js";
+import { Api } from "../kubernetes/api.js";
+import type { AccessAnswer, AccessQuestion, DiscoverOptions, Discovery, KindSpec } from "../kubernetes/types.js";
 import { bindMethods } from "../language/bound.js";
 import { disposable } from "../language/disposable.js";
 import { first, printable } from "../language/printing.js";
@@ -54,6 +56,8 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   readonly #kept = new Set<ResourceImpl<any>>();
   /** Those that are open in the core. */
   readonly #open = new Map<ResourceImpl<any>, PageLife>();
+  /** The server as it is asked, once somebody asks or names a kind. */
+  #api: Api | undefined;
   #memory: RawMemory | undefined;
   #closed = false;
   #stopListening: (() => void) | undefined;
@@ -74,9 +78,10 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     else this.#signal?.addEventListener("abort", this.#abort, { once: true });
   }
 
-  resource<T extends ObjectLike = KubeObject>(spec: string | ResourceSpec | SourceSpec | PolledSourceSpec): Resource<T> {
+  resource<T extends ObjectLike = KubeObject>(spec: string | ResourceSpec | KindSpec | SourceSpec | PolledSourceSpec): Resource<T> {
     if (this.#closed) throw closedError();
-    const target = readSpec(spec, this.runtime);
+    const named = typeof spec === "object" && spec !== null && "source" in spec ? spec : this.#asked().resolve(spec);
+    const target = readSpec(named, this.runtime);
     let resource = this.#resources.get(target.key)?.deref();
     if (resource === undefined) {
       // Node encodes sooner than it compares.
@@ -102,6 +107,21 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     noteOrigin(resource, { cache: this as unknown as WatchCache, name: target.name, spec: target.spec });
     this.#resources.set(target.key, new WeakRef(resource));
     this.#forgotten.register(resource, target.key);
+  }
+
+  async discover(options?: DiscoverOptions): Promise<Discovery> {
+    if (this.#closed) throw closedError();
+    return this.#asked().discover(options);
+  }
+
+  async can(question: AccessQuestion): Promise<AccessAnswer> {
+    if (this.#closed) throw closedError();
+    return this.#asked().can(question);
+  }
+
+  #asked(): Api {
+    const { server, auth, fetch = ask, credentials } = this.#settings;
+    return (this.#api ??= new Api({ base: () => baseUrl(server), auth, fetch: fetch as typeof ask, credentials }));
   }
 
   stats(): CacheStats {
@@ -147,6 +167,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     this.#closed = true;
     this.#signal?.removeEventListener("abort", this.#abort);
     for (const resource of [...this.#resources.values()]) resource.deref()?.close();
+    this.#api?.close();
   }
 
   // ------------------------------------------------------------------------ called by the resources

@@ -1,4 +1,5 @@
 import type { Informer, WaitOptions, WatchInterruption } from "../informer/types.js";
+import type { KindSpec } from "../kubernetes/types.js";
 import type { KubeObject, ObjectLike } from "../object/metadata.js";
 import type { Immutable, Mutable } from "../object/readonly.js";
 import type { SourceSpec } from "../upstream/source.js";
@@ -28,7 +29,7 @@ export interface InformerFactory {
   ): Informer<ResourceTypes[Name], Access>;
   /** The informer of a resource: the same for equal specs. It starts with `start()`. @throws {WatchCacheError} as `WatchCache.resource`; `closed` after `shutdown()`. */
   forResource<T extends ObjectLike = KubeObject, Access extends Immutable | Mutable = Immutable>(
-    spec: string | ResourceSpec | SourceSpec,
+    spec: string | ResourceSpec | KindSpec | SourceSpec,
   ): Informer<T, Access>;
   /** Starts those informers that have not started. Does nothing after `shutdown()`. */
   start(): void;

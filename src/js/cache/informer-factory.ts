@@ -3,11 +3,13 @@ import { InformerImpl } from "../informer/informer.js";
 import type { Informer, WaitOptions, WatchInterruption } from "../informer/types.js";
 import { waitForSync } from "../informer/wait-for-sync.js";
 import { bindable, bindMethods } from "../language/bound.js";
+import type { KindSpec } from "../kubernetes/types.js";
 import { read } from "../options/read.js";
 import type { SourceSpec } from "../upstream/source.js";
 import { fromText, readSpec } from "../upstream/spec.js";
 import type { ResourceSpec } from "../upstream/types.js";
 import type { InformerFactory, InformerFactoryOptions } from "./informer-factory-types.js";
+import { originOf } from "./origin.js";
 import { cache as isCache, FACTORY } from "./options.js";
 import type { WatchCache } from "./types.js";
 
@@ -32,7 +34,7 @@ class Factory implements InformerFactory {
     this.#options = options;
   }
 
-  forResource(spec: string | ResourceSpec | SourceSpec): Informer<any> {
+  forResource(spec: string | ResourceSpec | KindSpec | SourceSpec): Informer<any> {
     const narrowed = this.#narrowed(spec);
     const { key, name } = readSpec(narrowed);
     const known = this.#informers.get(key);
@@ -71,10 +73,17 @@ class Factory implements InformerFactory {
     await Promise.all(idle);
   }
 
-  #narrowed(spec: string | ResourceSpec | SourceSpec): ResourceSpec | SourceSpec {
+  /** What discovery knows of names and kinds is the cache's to say. To name a resource costs nothing. */
+  #named(spec: string | ResourceSpec | KindSpec): ResourceSpec {
+    if (typeof spec === "object" && (spec === null || !("kind" in spec))) return spec;
+    const known = originOf(this.#cache.resource(spec))?.spec;
+    return known ?? fromText(spec as string);
+  }
+
+  #narrowed(spec: string | ResourceSpec | KindSpec | SourceSpec): ResourceSpec | SourceSpec {
     if (typeof spec === "object" && spec !== null && "source" in spec) return spec;
     const { namespace, labelSelector, fieldSelector } = this.#options;
-    return { namespace, labelSelector, fieldSelector, ...(typeof spec === "string" ? fromText(spec) : spec) };
+    return { namespace, labelSelector, fieldSelector, ...this.#named(spec) };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { WatchCacheError } from "../error/errors.js";
 import type { DetailEvent, HostAsyncDisposable, HostEventTarget } from "../host/types.js";
+import type { AccessAnswer, AccessQuestion, DiscoverOptions, Discovery, KindSpec } from "../kubernetes/types.js";
 import type { KubeObject, ObjectLike, PartialObjectMetadata, TableRow } from "../object/metadata.js";
 import type { Immutable, Mutable } from "../object/readonly.js";
 import type { Resource, ResourceStats } from "../resource/types.js";
@@ -41,7 +42,7 @@ export interface WatchCache<Index extends string = string> extends HostEventTarg
    * @throws {WatchCacheError} `invalid` for a spec that names nothing, `closed` after `close()`.
    */
   resource<As extends "PartialObjectMetadata" | "Table", Access extends Immutable | Mutable = Immutable>(
-    spec: ResourceSpec & { as: As },
+    spec: (ResourceSpec | KindSpec) & { as: As },
   ): Resource<As extends "Table" ? TableRow : PartialObjectMetadata, Access, Index>;
   /**
    * The resource, shared by all who name it equally. Opens nothing until it is used.
@@ -49,12 +50,37 @@ export interface WatchCache<Index extends string = string> extends HostEventTarg
    * Its objects have the type that you give, `resource<Pod>("pods")`, and are deeply readonly; `resource<Pod, Mutable>("pods")` gives them
    * as they are.
    *
-   * @param spec `"pods"`, `"v1/pods"`, `"apps/v1/deployments"`, a `ResourceSpec`, or a `SourceSpec`.
-   * @throws {WatchCacheError} `invalid` for a spec that names nothing, `closed` after `close()`.
+   * Once `discover()` has resolved, any name of kubectl's does, such as `"deploy"`, and so does a kind: `{ kind: "Deployment" }`. Names that the core group
+   * has mean the same before and after.
+   *
+   * @param spec `"pods"`, `"v1/pods"`, `"apps/v1/deployments"`, a `ResourceSpec`, a `KindSpec`, or a `SourceSpec`.
+   * @throws {WatchCacheError} `invalid` for a spec that names nothing, and for a kind or a name that needs `discover()` first. The same for one that stands
+   *   in several groups: the message names them. `not-found` for what the server does not have, `unavailable` where it could not tell; `closed`
+   *   after `close()`.
    */
   resource<T extends ObjectLike = KubeObject, Access extends Immutable | Mutable = Immutable>(
-    spec: string | ResourceSpec | SourceSpec | PolledSourceSpec,
+    spec: string | ResourceSpec | KindSpec | SourceSpec | PolledSourceSpec,
   ): Resource<T, Access, Index>;
+  /**
+   * Asks the server what it has: groups, versions, kinds, scopes, verbs and short names. From then on `resource` knows them. Later calls give what is
+   * known; with `refresh` the server is asked again, for a custom resource that is new. A few requests of kilobytes, or one for each version of
+   * each group where the server knows no aggregated form.
+   *
+   * @throws {WatchCacheError} `not-found` where a server tells nothing; `unauthorized`, `forbidden`, `unavailable`, `too-many-requests` as it says.
+   *   `network`, `timeout`, `closed`; `protocol` and `decode` for what is no discovery. What single groups lack is told by `failed`. After a
+   *   failure what was known stays.
+   * @throws {DOMException} when the signal is aborted, as in `Resource.synced`.
+   */
+  discover(options?: DiscoverOptions): Promise<Discovery>;
+  /**
+   * Asks the server whether it would let a request through (`SelfSubjectAccessReview`), as for a button that is shown or not. An answer is given again for
+   * ten seconds, unless `auth` gives other credentials.
+   *
+   * @throws {WatchCacheError} `invalid` for a question that cannot be meant, and for a resource as in `resource`; `not-found` where the server
+   *   answers none; else as `discover`. A refusal rejects nothing: `allowed` is false.
+   * @throws {DOMException} when the signal is aborted, as in `Resource.synced`.
+   */
+  can(question: AccessQuestion): Promise<AccessAnswer>;
   /** Counters of now. */
   stats(): CacheStats;
   /**

@@ -1,6 +1,6 @@
 import { createContext, createElement, type ReactElement, type ReactNode, useContext, useDebugValue, useMemo } from "react";
 import { invalid, shown } from "../options/kinds.js";
-import type { KubeObject, ObjectLike, ResourceSpec, ResourceTypes, SourceSpec, WatchCache } from "../types.js";
+import type { KindSpec, KubeObject, ObjectLike, ResourceSpec, ResourceTypes, SourceSpec, WatchCache } from "../types.js";
 import type { Immutable, Mutable } from "../object/readonly.js";
 import { originOf } from "../cache/origin.js";
 import type { Resource } from "../resource/types.js";
@@ -70,15 +70,18 @@ export function useResource<
   T extends ObjectLike = KubeObject,
   Access extends Immutable | Mutable = Immutable,
   Index extends string = string,
->(spec: string | ResourceSpec | SourceSpec, options?: CacheOptions<Index>): Resource<T, Access, Index>;
+>(spec: string | ResourceSpec | KindSpec | SourceSpec, options?: CacheOptions<Index>): Resource<T, Access, Index>;
 /** The resource that a spec names, where there is a spec. */
 export function useResource<
   T extends ObjectLike = KubeObject,
   Access extends Immutable | Mutable = Immutable,
   Index extends string = string,
->(spec: string | ResourceSpec | SourceSpec | null | undefined, options?: CacheOptions<Index>): Resource<T, Access, Index> | undefined;
+>(
+  spec: string | ResourceSpec | KindSpec | SourceSpec | null | undefined,
+  options?: CacheOptions<Index>,
+): Resource<T, Access, Index> | undefined;
 export function useResource(
-  spec: string | ResourceSpec | SourceSpec | null | undefined,
+  spec: string | ResourceSpec | KindSpec | SourceSpec | null | undefined,
   options?: CacheOptions<any>,
 ): Resource<any, any, any> | undefined {
   checkCall("useResource");

@@ -1,0 +1,239 @@
+// Requests of the facade's own: for documents that are read once, and no stream. What the core asks goes by src/web.
+import { abortError, closedError, WatchCacheError, type WatchCacheErrorCode } from "../error/errors.js";
+import type { AbortSignalLike } from "../host/types.js";
+import { timer, unheld } from "../host/timer.js";
+import type { Status } from "../object/metadata.js";
+import { invalid } from "../options/kinds.js";
+import { readCredentials } from "../upstream/credentials.js";
+import type { Credentials, MaybePromise } from "../upstream/types.js";
+
+/** Where a server is, and how it is asked. */
+export interface Server {
+  /** Without a slash at its end. @throws {WatchCacheError} `invalid`. */
+  base(): string;
+  readonly auth: (() => MaybePromise<Credentials>) | undefined;
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly credentials: RequestCredentials;
+}
+
+/** What a request has of `auth`. */
+export interface Identity {
+  readonly headers: Headers;
+  /** With a `?`, or empty. */
+  readonly query: string;
+}
+
+/** One document that is asked for. */
+export interface Question {
+  readonly path: string;
+  readonly accept: string;
+  /** What is posted. */
+  readonly body?: object;
+}
+
+/** An answer takes no longer, in milliseconds: as for kubectl's discovery. */
+const PATIENCE_MS = 32_000;
+/** As in the core: a Status is small, and the page of a proxy is not worth more. */
+const MAX_REFUSAL_BYTES = 64 << 10;
+
+/** The rows that the core has, too (`src/status/error.rs`). */
+const CODES: Readonly<Record<number, WatchCacheErrorCode>> = {
+  400: "invalid",
+  401: "unauthorized",
+  403: "forbidden",
+  404: "not-found",
+  405: "invalid",
+  406: "invalid",
+  409: "conflict",
+  410: "expired",
+  413: "invalid",
+  415: "invalid",
+  422: "invalid",
+  429: "too-many-requests",
+  504: "timeout",
+};
+
+/** Asks one server. */
+export class Asker {
+  readonly #server: Server;
+  readonly #end = new AbortController();
+
+  constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** Whatever is on its way is given up, and rejects with `closed`. */
+  close(): void {
+    this.#end.abort();
+  }
+
+  /** Asks `auth` who asks. What the headers cannot take is not told: it may be a secret. @throws {WatchCacheError} `invalid`. */
+  async identity(): Promise<Identity> {
+    const { auth } = this.#server;
+    const { headers: given, token, query = {} } = auth === undefined ? {} : readCredentials(await called(auth));
+    const headers = new Headers();
+    try {
+      if (Array.isArray(given)) for (const [name, value] of given as [string, string][]) headers.append(name, value);
+      else if (typeof (given as Headers | undefined)?.forEach === "function")
+        (given as Headers).forEach((value, name) => headers.append(name, value));
+      else for (const [name, value] of Object.entries(given ?? {})) headers.set(name, value as string);
+      if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+    } catch {
+      throw invalid("auth: the headers cannot be read");
+    }
+    const text = new URLSearchParams(query as Record<string, string>).toString();
+    return { headers, query: text && `?${text}` };
+  }
+
+  /**
+   * The JSON document that the server answers with. After a first 401 `auth` is asked anew: its token may have been old.
+   *
+   * @throws {WatchCacheError} by what the server says; `network`, `timeout`, `protocol`, `decode`, `closed`.
+   */
+  async ask(question: Question, who?: Identity): Promise<unknown> {
+    try {
+      return await this.#askOnce(question, who ?? (await this.identity()));
+    } catch (error) {
+      if (this.#server.auth === undefined || !(error instanceof WatchCacheError) || error.code !== "unauthorized") throw error;
+    }
+    return this.#askOnce(question, await this.identity());
+  }
+
+  async #askOnce({ path, accept, body }: Question, { headers, query }: Identity): Promise<unknown> {
+    // It may have come while `auth` was asked.
+    if (this.#end.signal.aborted) throw closedError();
+    const address = this.#server.base() + path;
+    const all = new Headers(headers);
+    all.set("accept", accept);
+    if (body !== undefined) all.set("content-type", "application/json");
+    const abort = new AbortController();
+    let late = false;
+    const limit = unheld(
+      timer(() => {
+        late = true;
+        abort.abort();
+      }, PATIENCE_MS),
+    );
+    const end = () => abort.abort();
+    this.#end.signal.addEventListener("abort", end, { once: true });
+    try {
+      const response = await this.#server.fetch(address + query, {
+        method: body === undefined ? "GET" : "POST",
+        headers: all,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        credentials: this.#server.credentials,
+        // An answer that has not changed need not come again.
+        cache: body === undefined ? "no-cache" : "no-store",
+        signal: abort.signal,
+      });
+      return await read(response, path);
+    } catch (error) {
+      if (this.#end.signal.aborted) throw closedError();
+      if (error instanceof WatchCacheError) throw error;
+      if (late) throw new WatchCacheError("timeout", `${path}: no answer within ${PATIENCE_MS / 1000} seconds`, { retryable: true });
+      const why = reasonOf(error);
+      // Some hosts quote the address, with what `auth` put into its query.
+      const told = query === "" ? why : why.replaceAll(query, "");
+      throw new WatchCacheError("network", `the request to ${address} got no answer: ${told}`, { retryable: true });
+    } finally {
+      clearTimeout(limit);
+      this.#end.signal.removeEventListener("abort", end);
+    }
+  }
+}
+
+/** @throws {WatchCacheError} `network` where it threw something of its own: it may do better the next time. */
+async function called(auth: NonNullable<Server["auth"]>): Promise<Credentials> {
+  try {
+    return await auth();
+  } catch (error) {
+    throw error instanceof WatchCacheError ? error : new WatchCacheError("network", `auth failed: ${reasonOf(error)}`, { retryable: true });
+  }
+}
+
+/** Why something of the host's failed. Node keeps the cause apart, such as the address that refused. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause: unknown = (error.cause as Error | undefined)?.message;
+  return typeof cause === "string" && cause !== "" ? `${error.message} (${cause})` : error.message;
+}
+
+/** Waits for what others may wait for, too. @throws {DOMException} when the signal is aborted. */
+export function abandonable<V>(answer: Promise<V>, signal: AbortSignalLike | undefined): Promise<V> {
+  if (signal === undefined) return answer;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(abortError(signal));
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
+async function read(response: Response, path: string): Promise<unknown> {
+  const type = response.headers.get("content-type") ?? "";
+  const media = type.split(";")[0]!.trim().toLowerCase();
+  if (response.status < 200 || response.status > 299) throw await refusal(response, path, media);
+  if (/html|\/xml$|protobuf|cbor/.test(media)) {
+    if (response.redirected && media.includes("html"))
+      throw new WatchCacheError("unauthorized", `${path}: the request was redirected to a page, as those are who have to sign in`);
+    throw protocol(path, `HTTP ${response.status} with content type ${media} is no answer of a Kubernetes API`);
+  }
+  let document: unknown;
+  try {
+    document = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(await bytes(response)));
+  } catch (error) {
+    // A body that breaks off is the network's failure, which is told as that.
+    if (!(error instanceof SyntaxError) && !(error instanceof TypeError && "code" in error)) throw error;
+    throw new WatchCacheError("decode", `${path}: the answer is no JSON`, { retryable: true });
+  }
+  if (typeof document !== "object" || document === null) throw protocol(path, "the answer is no JSON object");
+  return document;
+}
+
+/** An answer that breaks the rules of the API. */
+export function protocol(path: string, why: string): WatchCacheError {
+  return new WatchCacheError("protocol", `${path}: ${why}: look at \`server\`, and at proxies before it`, { retryable: true });
+}
+
+async function refusal(response: Response, path: string, media: string): Promise<WatchCacheError> {
+  const { status: http } = response;
+  let status: Status | undefined;
+  let text = "";
+  try {
+    text = new TextDecoder().decode(await bytes(response, MAX_REFUSAL_BYTES));
+    const parsed: unknown = JSON.parse(text);
+    if ((parsed as Status | null)?.kind === "Status") status = parsed as Status;
+  } catch {
+    // What stands before an apiserver answers with text.
+  }
+  const plain = media === "text/plain" || media === "" ? text.trim().split(/\s+/).join(" ").slice(0, 200) : "";
+  const said = typeof status?.message === "string" && status.message !== "" ? status.message : plain;
+  const waits = Number(response.headers.get("retry-after") ?? status?.details?.retryAfterSeconds ?? Number.NaN);
+  const code = CODES[http] ?? (http >= 500 ? "unavailable" : "protocol");
+  return new WatchCacheError(code, `${path}: HTTP ${http}${said && `: ${said}`}`, {
+    status,
+    retryable: ["expired", "timeout", "too-many-requests", "unavailable", "protocol"].includes(code),
+    retryAfterSeconds: waits > 0 ? waits : undefined,
+  });
+}
+
+/** A body, or the first bytes of it. A host's `fetch` need give no more of a `Response` than its stream. */
+async function bytes(response: Response, most = Infinity): Promise<Uint8Array> {
+  const reader = response.body?.getReader();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  while (reader !== undefined && length < most) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    length += value.length;
+  }
+  if (length >= most) await reader?.cancel().catch(() => {});
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}

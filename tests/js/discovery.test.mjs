@@ -1,0 +1,437 @@
+// Discovery, names and "may I" through the package, against servers that answer as scripted: which documents there are, who fails, and with what.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { test } from "node:test";
+import { createInformerFactory, createWatchCache } from "watchcache";
+
+const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+const VERBS = ["get", "list", "watch"];
+
+const resource = (plural, kind, { scope = "Namespaced", shortNames, subresources } = {}) => ({
+  resource: plural,
+  responseKind: { group: "", version: "", kind },
+  scope,
+  singularResource: kind.toLowerCase(),
+  verbs: VERBS,
+  ...(shortNames && { shortNames }),
+  ...(subresources && { subresources }),
+});
+const version = (name, resources, more = {}) => ({ version: name, resources, freshness: "Current", ...more });
+const group = (name, ...versions) => ({ metadata: name ? { name } : {}, versions });
+const groups = (...items) => ({ kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items });
+
+const CORE = group(
+  "",
+  version("v1", [
+    resource("pods", "Pod", {
+      shortNames: ["po"],
+      subresources: [{ subresource: "log", responseKind: { group: "", version: "", kind: "Pod" }, verbs: ["get"] }],
+    }),
+    resource("nodes", "Node", { scope: "Cluster", shortNames: ["no"] }),
+    resource("events", "Event", { shortNames: ["ev"] }),
+    resource("services", "Service", { shortNames: ["svc"] }),
+  ]),
+);
+const APPS = group("apps", version("v1", [resource("deployments", "Deployment", { shortNames: ["deploy"] })]));
+const SCALING = group(
+  "autoscaling",
+  version("v2", [resource("horizontalpodautoscalers", "HorizontalPodAutoscaler", { shortNames: ["hpa"] })]),
+  version("v1", [resource("horizontalpodautoscalers", "HorizontalPodAutoscaler"), resource("oldies", "Oldie")]),
+);
+const EVENTS = group("events.k8s.io", version("v1", [resource("events", "Event", { shortNames: ["ev"] })]));
+const CLUSTERS = ["a.example.com", "b.example.com"].map((name) =>
+  group(name, version("v1", [resource("clusters", "Cluster", { shortNames: ["cl"] }), resource("pods", "Pad")])),
+);
+const METRICS = group("metrics.k8s.io", version("v1beta1", [], { freshness: "Stale" }));
+const ALL = { "/api": groups(CORE), "/apis": groups(APPS, SCALING, EVENTS, ...CLUSTERS, METRICS) };
+
+/** A server whose answers stand in `answers`: a document, or `{ code, type, body }`, by path. */
+async function serving(t, answers, options = {}) {
+  const asked = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const piece of request) body += piece;
+    const { pathname, search } = new URL(request.url, "http://h");
+    const { authorization, accept } = request.headers;
+    asked.push({ path: pathname, search, method: request.method, accept, authorization, ...(body && { body: JSON.parse(body) }) });
+    const answer = typeof answers === "function" ? answers(pathname, request, asked.at(-1)) : answers[pathname];
+    const { code, type, headers, raw } = answer?.code
+      ? answer
+      : answer
+        ? { code: 200, raw: JSON.stringify(answer) }
+        : { code: 404, raw: "404 page not found" };
+    const isAggregated = answer?.kind === "APIGroupDiscoveryList";
+    response.writeHead(code, {
+      "content-type": type ?? (isAggregated ? AGGREGATED : code === 404 ? "text/plain" : "application/json"),
+      ...headers,
+    });
+    response.end(raw ?? "");
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  t.after(() => (server.closeAllConnections(), server.close()));
+  const url = `http://127.0.0.1:${server.address().port}`;
+  const cache = createWatchCache({ server: url, ...options });
+  t.after(() => cache.close());
+  return { asked, cache, url };
+}
+
+const pathOf = (resource) => resource.name;
+const coded = (code, pattern) => (error) => {
+  assert.equal(error.name, "WatchCacheError");
+  assert.equal(error.code, code, error.message);
+  assert.match(error.message, pattern);
+  return true;
+};
+
+test("it is asked for in the aggregated form, once, and tells what the server has", async (t) => {
+  const { cache, asked } = await serving(t, ALL);
+  const [discovery, same] = await Promise.all([cache.discover(), cache.discover()]);
+  assert.equal(discovery, same);
+  assert.equal(await cache.discover(), discovery);
+  assert.deepEqual(asked.map(({ path }) => path).sort(), ["/api", "/apis"]);
+  assert.ok(asked.every(({ accept }) => accept.startsWith(AGGREGATED)));
+  assert.deepEqual(discovery.find("deploy"), {
+    name: "apps/v1/deployments",
+    group: "apps",
+    version: "v1",
+    resource: "deployments",
+    singular: "deployment",
+    kind: "Deployment",
+    namespaced: true,
+    verbs: VERBS,
+    shortNames: ["deploy"],
+    categories: [],
+    subresources: [],
+    preferred: true,
+  });
+  assert.deepEqual(discovery.find("po").subresources, [{ name: "log", kind: "Pod", verbs: ["get"] }]);
+  assert.equal(discovery.find("nodes").namespaced, false);
+  assert.deepEqual(
+    discovery.resources.filter(({ group }) => group === "autoscaling").map(({ name, preferred }) => [name, preferred]),
+    [
+      ["autoscaling/v2/horizontalpodautoscalers", true],
+      ["autoscaling/v1/horizontalpodautoscalers", false],
+      ["autoscaling/v1/oldies", true],
+    ],
+  );
+  assert.ok(Object.isFrozen(discovery) && Object.isFrozen(discovery.resources) && Object.isFrozen(discovery.resources[0]));
+});
+
+test("refresh asks again, and what was known stays where that fails", async (t) => {
+  let away = false;
+  const WIDGETS = group("example.com", version("v1", [resource("widgets", "Widget", { shortNames: ["wi"] })]));
+  let extra = [];
+  const answers = (path) => (away ? { code: 503, raw: "" } : path === "/apis" ? groups(APPS, ...extra) : ALL[path]);
+  const { cache } = await serving(t, answers);
+  await cache.discover();
+  assert.throws(() => cache.resource("wi"), coded("not-found", /no resource for wi.*discover\(\{ refresh: true \}\)/));
+  extra = [WIDGETS];
+  assert.throws(() => cache.resource({ kind: "Widget" }), coded("not-found", /Widget/));
+  await cache.discover({ refresh: true });
+  assert.equal(cache.resource("wi"), cache.resource("example.com/v1/widgets"));
+  away = true;
+  await assert.rejects(cache.discover({ refresh: true }), coded("unavailable", /HTTP 503/));
+  assert.equal(cache.resource({ kind: "Widget" }), cache.resource("example.com/v1/widgets"));
+});
+
+test("names mean what they mean to kubectl", async (t) => {
+  const { cache } = await serving(t, ALL);
+  const { find } = await cache.discover();
+  for (const [name, meant] of [
+    ["pods", "v1/pods"],
+    ["po", "v1/pods"],
+    ["pod", "v1/pods"],
+    ["Pod", "v1/pods"],
+    ["ev", "v1/events"],
+    ["hpa", "autoscaling/v2/horizontalpodautoscalers"],
+    ["events.events.k8s.io", "events.k8s.io/v1/events"],
+    ["deployments.apps", "apps/v1/deployments"],
+    ["deploy.apps", "apps/v1/deployments"],
+    ["hpa.v2.autoscaling", "autoscaling/v2/horizontalpodautoscalers"],
+    ["horizontalpodautoscalers.v1.autoscaling", "autoscaling/v1/horizontalpodautoscalers"],
+    ["pods.b.example.com", "b.example.com/v1/pods"],
+    ["oldie", "autoscaling/v1/oldies"],
+    ["v1/pods", "v1/pods"],
+    ["apps/v1/deployments", "apps/v1/deployments"],
+  ])
+    assert.equal(pathOf(find(name)), meant, name);
+  for (const [kind, meant] of [
+    [{ kind: "Deployment" }, "apps/v1/deployments"],
+    [{ kind: "Event" }, "v1/events"],
+    [{ kind: "Event", group: "events.k8s.io" }, "events.k8s.io/v1/events"],
+    [{ kind: "Event", apiVersion: "v1" }, "v1/events"],
+    [{ kind: "Pod", group: "" }, "v1/pods"],
+    [{ kind: "HorizontalPodAutoscaler" }, "autoscaling/v2/horizontalpodautoscalers"],
+    [{ kind: "HorizontalPodAutoscaler", version: "v1" }, "autoscaling/v1/horizontalpodautoscalers"],
+    [{ kind: "Cluster", group: "b.example.com" }, "b.example.com/v1/clusters"],
+    [{ kind: "Cluster", apiVersion: "a.example.com/v1" }, "a.example.com/v1/clusters"],
+  ])
+    assert.equal(pathOf(find(kind)), meant, JSON.stringify(kind));
+});
+
+test("what stands in several groups is invalid, with the names of all", async (t) => {
+  const { cache } = await serving(t, ALL);
+  await cache.discover();
+  const names = /"clusters.a.example.com" or "clusters.b.example.com"/;
+  for (const name of ["clusters", "cluster", "cl"]) assert.throws(() => cache.resource(name), coded("invalid", names));
+  const kinds = /\{ kind: "Cluster", apiVersion: "a.example.com\/v1" \} or \{ kind: "Cluster", apiVersion: "b.example.com\/v1" \}/;
+  assert.throws(() => cache.resource({ kind: "Cluster" }), coded("invalid", kinds));
+  // No word of the core group's is any other's.
+  assert.equal(cache.resource("pods"), cache.resource("v1/pods"));
+});
+
+test("before discovery a name or kind that needs it is invalid with the remedy, and others mean what they always meant", async (t) => {
+  const { cache, asked } = await serving(t, ALL);
+  for (const spec of ["deploy", "deployments", "po", "Pod", { kind: "Deployment" }])
+    assert.throws(() => cache.resource(spec), coded("invalid", /call await cache\.discover\(\) first/), JSON.stringify(spec));
+  assert.equal(cache.resource("pods"), cache.resource({ version: "v1", resource: "pods" }));
+  assert.equal(cache.resource("v1/things").name, "things");
+  assert.equal(cache.resource("apps/v1/deployments").name, "deployments");
+  assert.throws(() => cache.resource(""), coded("invalid", /no resource/));
+  assert.throws(() => createInformerFactory(cache).forResource("deploy"), coded("invalid", /discover\(\) first/));
+  assert.deepEqual(asked, []);
+});
+
+test("a kind takes what a spec takes, and is the same resource", async (t) => {
+  const { cache } = await serving(t, ALL);
+  await cache.discover();
+  const narrowed = { namespace: "web", labelSelector: "app=a" };
+  const spec = { group: "apps", version: "v1", resource: "deployments", ...narrowed };
+  assert.equal(cache.resource({ kind: "Deployment", ...narrowed }), cache.resource(spec));
+  assert.equal(cache.resource("deploy"), cache.resource("apps/v1/deployments"));
+  const factory = createInformerFactory(cache, { namespace: "web", labelSelector: "app=a" });
+  assert.equal(factory.forResource("deploy"), factory.forResource({ kind: "Deployment", ...narrowed }));
+  await factory.shutdown();
+  for (const [wrong, message] of [
+    [{ kind: "Node", namespace: "web" }, /Node lies in no namespace/],
+    [{ kind: "Deployment", apiVersion: "apps/v1", group: "apps" }, /apiVersion says group and version at once/],
+    [{ kind: "Deployment", apiVersion: "apps" }, /apiVersion is group and version/],
+    [{ kind: "" }, /kind is text/],
+    [{ kind: 7 }, /kind is text/],
+    [{ kind: "Deployment", resource: "deployments" }, /resource is no option/],
+    [{ kind: "Deployment", group: 7 }, /group is text/],
+  ])
+    assert.throws(() => cache.resource(wrong), coded("invalid", message), JSON.stringify(wrong));
+});
+
+test("a group whose server is away is named, and all others are there", async (t) => {
+  const { cache } = await serving(t, ALL);
+  const { failed, find } = await cache.discover();
+  assert.deepEqual(
+    failed.map(({ group, version, error }) => [group, version, error.code]),
+    [["metrics.k8s.io", "v1beta1", "unavailable"]],
+  );
+  assert.equal(find("deploy").name, "apps/v1/deployments");
+  assert.throws(
+    () => find({ kind: "PodMetrics", group: "metrics.k8s.io" }),
+    coded("unavailable", /could not tell of metrics\.k8s\.io\/v1beta1/),
+  );
+  assert.throws(() => find({ kind: "PodMetrics" }), coded("not-found", /could not tell of metrics\.k8s\.io\/v1beta1/));
+  assert.throws(() => find("deplyo"), coded("not-found", /did you mean deploy\?/));
+});
+
+const CLASSIC = {
+  "/api": { kind: "APIVersions", versions: ["v1"] },
+  "/api/v1": {
+    kind: "APIResourceList",
+    groupVersion: "v1",
+    resources: [
+      { name: "pods", singularName: "pod", namespaced: true, kind: "Pod", verbs: VERBS, shortNames: ["po"] },
+      { name: "pods/log", singularName: "", namespaced: true, kind: "Pod", verbs: ["get"] },
+    ],
+  },
+  "/apis": {
+    kind: "APIGroupList",
+    groups: [
+      {
+        name: "apps",
+        versions: [{ version: "v1beta2" }, { version: "v1" }],
+        preferredVersion: { version: "v1" },
+      },
+      { name: "metrics.k8s.io", versions: [{ version: "v1beta1" }] },
+    ],
+  },
+  "/apis/apps/v1": {
+    kind: "APIResourceList",
+    resources: [
+      { name: "deployments", singularName: "deployment", namespaced: true, kind: "Deployment", verbs: VERBS, shortNames: ["deploy"] },
+    ],
+  },
+  "/apis/apps/v1beta2": {
+    kind: "APIResourceList",
+    resources: [{ name: "deployments", singularName: "deployment", namespaced: true, kind: "Deployment", verbs: VERBS }],
+  },
+  "/apis/metrics.k8s.io/v1beta1": { code: 503, raw: "service unavailable", type: "text/plain" },
+};
+
+test("a server without the aggregated form is asked version by version", async (t) => {
+  const { cache, asked } = await serving(t, CLASSIC);
+  const { find, failed, resources } = await cache.discover();
+  assert.equal(asked.length, 6);
+  assert.equal(find("deploy").name, "apps/v1/deployments", "the version that is preferred, and not the first");
+  assert.deepEqual(
+    resources.map(({ name, preferred }) => `${name} ${preferred}`),
+    ["v1/pods true", "apps/v1/deployments true", "apps/v1beta2/deployments false"],
+  );
+  assert.deepEqual(find("po").subresources, [{ name: "log", kind: "Pod", verbs: ["get"] }]);
+  assert.deepEqual(
+    failed.map(({ group, version, error }) => [group, version, error.code, error.message]),
+    [["metrics.k8s.io", "v1beta1", "unavailable", "/apis/metrics.k8s.io/v1beta1: HTTP 503: service unavailable"]],
+  );
+});
+
+const HTML = { code: 200, type: "text/html", raw: "<!doctype html>" };
+const forbidden = { kind: "Status", apiVersion: "v1", status: "Failure", message: "nobody may", reason: "Forbidden", code: 403 };
+for (const [what, answers, code, message] of [
+  ["a server without discovery", {}, "not-found", /no discovery: neither \/api nor \/apis/],
+  ["a page", { "/api": HTML, "/apis": HTML }, "protocol", /text\/html is no answer of a Kubernetes API/],
+  ["a refusal", () => ({ code: 403, raw: JSON.stringify(forbidden) }), "forbidden", /HTTP 403: nobody may/],
+  ["no credentials", () => ({ code: 401, raw: "" }), "unauthorized", /HTTP 401/],
+  ["too many requests", () => ({ code: 429, raw: "", headers: { "retry-after": "7" } }), "too-many-requests", /HTTP 429/],
+  ["a server that is away", () => ({ code: 502, raw: "" }), "unavailable", /HTTP 502/],
+  ["no JSON", () => ({ code: 200, raw: '{"kind":' }), "decode", /no JSON/],
+  ["no UTF-8", () => ({ code: 200, raw: Buffer.from([0x22, 0xff, 0x22]) }), "decode", /no JSON/],
+  ["JSON that is no object", () => ({ code: 200, raw: "7" }), "protocol", /no JSON object/],
+  ["another document", () => ({ kind: "PodList", items: [] }), "protocol", /kind should be APIGroupDiscoveryList.*"PodList"/],
+  ["items that are none", { ...ALL, "/apis": groups(7) }, "protocol", /\/apis: its items should be an object, and is 7/],
+  [
+    "versions that are no list",
+    { ...ALL, "/apis": groups({ metadata: { name: "x" }, versions: {} }) },
+    "protocol",
+    /versions should be an array/,
+  ],
+  [
+    "a resource without a name",
+    { ...ALL, "/apis": groups(group("x", version("v1", [{ responseKind: { kind: "X" }, scope: "Cluster" }]))) },
+    "protocol",
+    /resource should be text, and is missing/,
+  ],
+])
+  test(`${what}: ${code}`, async (t) => {
+    const { cache } = await serving(t, answers);
+    await assert.rejects(cache.discover(), (error) => {
+      if (code === "too-many-requests") assert.equal(error.retryAfterSeconds, 7);
+      return coded(code, message)(error);
+    });
+    assert.throws(() => cache.resource("deploy"), coded("invalid", /discover\(\) first/));
+  });
+
+test("one of both roots is enough", async (t) => {
+  const { cache } = await serving(t, { "/apis": ALL["/apis"] });
+  assert.equal((await cache.discover()).find("deploy").name, "apps/v1/deployments");
+});
+
+test("a server that nobody hears of, a signal and the end of the cache each have their own error", async (t) => {
+  const unheard = createWatchCache({ server: "http://127.0.0.1:1" });
+  t.after(() => unheard.close());
+  await assert.rejects(unheard.discover(), coded("network", /127\.0\.0\.1:1\/api got no answer/));
+  let go;
+  const waits = new Promise((resolve) => (go = resolve));
+  const { cache } = await serving(t, ALL, { fetch: async (...request) => (await waits, fetch(...request)) });
+  await assert.rejects(cache.discover({ signal: AbortSignal.abort() }), { name: "AbortError" });
+  const abort = new AbortController();
+  const [given, left] = [cache.discover({ signal: abort.signal }), cache.discover()];
+  abort.abort();
+  await assert.rejects(given, { name: "AbortError" });
+  go();
+  assert.equal((await left).find("po").name, "v1/pods", "others wait for the same answer");
+  await assert.rejects(cache.discover({ refresh: 1 }), coded("invalid", /refresh is true or false/));
+  const late = cache.discover({ refresh: true });
+  await cache.close();
+  await assert.rejects(late, coded("closed", /closed/));
+  await assert.rejects(cache.discover(), coded("closed", /closed/));
+});
+
+test("credentials go with each request, are asked anew after a 401, and stand in no message", async (t) => {
+  let tokens = 0;
+  const old = { code: 401, raw: "" };
+  const answers = (path, { headers }) => (headers.authorization === "Bearer canary-1" ? old : ALL[path]);
+  const { cache, asked } = await serving(t, answers, {
+    auth: () => ({ token: `canary-${Math.min(++tokens, 3)}`, headers: { "impersonate-user": "jane" }, query: { key: "canary-q" } }),
+  });
+  await cache.discover();
+  assert.ok(asked.every(({ search }) => search === "?key=canary-q"));
+  const broken = createWatchCache({ server: "http://127.0.0.1:1", auth: () => ({ token: "canary\nx", query: { key: "canary" } }) });
+  t.after(() => broken.close());
+  await assert.rejects(
+    broken.discover(),
+    (error) => !/canary/.test(`${error.stack} ${error.message} ${error.cause}`) && error.code === "invalid",
+  );
+  const away = createWatchCache({ server: "http://127.0.0.1:1", auth: () => ({ token: "canary", query: { key: "canary" } }) });
+  t.after(() => away.close());
+  await assert.rejects(
+    away.discover(),
+    (error) => !/canary/.test(`${error.stack} ${error.message} ${error.cause}`) && error.code === "network",
+  );
+});
+
+const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+const review = (status) => ({ kind: "SelfSubjectAccessReview", apiVersion: "authorization.k8s.io/v1", status });
+
+test("may I: the question is what the API wants, and its answer is kept", async (t) => {
+  let user = "jane";
+  const answers = (path, _request, { body }) =>
+    ALL[path] ?? (path === REVIEWS && review({ allowed: body.spec.resourceAttributes?.verb !== "delete", reason: "because" }));
+  const { cache, asked } = await serving(t, answers, { auth: () => ({ headers: { "impersonate-user": user } }) });
+  const question = { verb: "list", resource: "pods", namespace: "web" };
+  const [one, two] = await Promise.all([cache.can(question), cache.can({ ...question })]);
+  assert.deepEqual(one, { allowed: true, reason: "because" });
+  assert.equal(one, two);
+  assert.ok(Object.isFrozen(one));
+  assert.deepEqual(await cache.can({ verb: "delete", resource: "apps/v1/deployments", name: "a", subresource: "scale" }), {
+    allowed: false,
+    reason: "because",
+  });
+  await cache.discover();
+  await cache.can({ verb: "get", resource: "deploy" });
+  await cache.can({ verb: "get", resource: { kind: "Deployment" } });
+  await cache.can({ verb: "get", resource: { group: "x", version: "v1", resource: "ys" } });
+  await cache.can({ verb: "*", resource: "*" });
+  await cache.can({ verb: "get", path: "/metrics" });
+  const posted = () => asked.filter(({ path }) => path === REVIEWS);
+  assert.deepEqual(
+    posted().map(({ body }) => body.spec),
+    [
+      { resourceAttributes: { verb: "list", group: "", version: "v1", resource: "pods", namespace: "web" } },
+      { resourceAttributes: { verb: "delete", group: "apps", version: "v1", resource: "deployments", name: "a", subresource: "scale" } },
+      { resourceAttributes: { verb: "get", group: "apps", version: "v1", resource: "deployments" } },
+      { resourceAttributes: { verb: "get", group: "x", version: "v1", resource: "ys" } },
+      { resourceAttributes: { verb: "*", group: "*", resource: "*" } },
+      { nonResourceAttributes: { path: "/metrics", verb: "get" } },
+    ],
+  );
+  await cache.can(question);
+  assert.equal(posted().length, 6);
+  user = "joe";
+  await cache.can(question);
+  assert.equal(posted().length, 7, "another user is another answer");
+});
+
+test("may I: bad questions and bad answers each have their code", async (t) => {
+  let answer = { code: 404, raw: "404 page not found" };
+  const { cache, asked } = await serving(t, () => answer);
+  for (const [question, message] of [
+    [{}, /verb is missing/],
+    [{ verb: "list" }, /about a resource, or about a path/],
+    [{ verb: "list", resource: "pods", path: "/x" }, /about a resource, or about a path/],
+    [{ verb: "get", path: "/x", namespace: "web" }, /a path has no namespace/],
+    [{ verb: "get", path: "x" }, /begins with/],
+    [{ verb: 7, resource: "pods" }, /verb is text/],
+    [{ verb: "list", resource: 7 }, /resource is a resource/],
+    [{ verb: "list", resource: "deploy" }, /discover\(\) first/],
+    [{ verb: "list", resource: "pods", namespaces: "x" }, /did you mean namespace/],
+  ])
+    await assert.rejects(cache.can(question), coded("invalid", message), JSON.stringify(question));
+  assert.deepEqual(asked, []);
+  const ask = () => cache.can({ verb: "list", resource: "pods" });
+  await assert.rejects(ask(), coded("not-found", /answers no SelfSubjectAccessReview/));
+  answer = review({ allowed: "yes" });
+  await assert.rejects(ask(), coded("protocol", /no answered SelfSubjectAccessReview/));
+  answer = { code: 503, raw: "" };
+  await assert.rejects(ask(), coded("unavailable", /HTTP 503/));
+  answer = review({ allowed: false, evaluationError: "a webhook is away" });
+  assert.deepEqual(await ask(), { allowed: false, reason: "a webhook is away" }, "a failure is not kept");
+  await cache.close();
+  await assert.rejects(ask(), coded("closed", /closed/));
+});
