@@ -12,6 +12,7 @@ import { partScenarios } from "./cache/parts.mjs";
 import { patchScenarios } from "./cache/patches.mjs";
 import { pollScenarios } from "./cache/polls.mjs";
 import { refusalScenarios } from "./cache/refusals.mjs";
+import { relationScenarios } from "./cache/relations.mjs";
 import { startScenarios } from "./cache/start.mjs";
 import { timeoutScenarios } from "./cache/timeout.mjs";
 import { writeScenarios } from "./cache/writes.mjs";
@@ -30,6 +31,7 @@ export function cacheScenarios(getTarget, has) {
   partScenarios(getTarget);
   pollScenarios(getTarget);
   discoveryScenarios(getTarget, has);
+  relationScenarios(getTarget);
   historyScenarios(getTarget);
   refusalScenarios(getTarget, has);
   networkScenarios(getTarget);

@@ -333,8 +333,10 @@ test("a server that is no address is refused when the cache is made, unless only
 
 // -------------------------------------------------------------------------------- the table and the core
 
-/** What the facade keeps for itself. */
-const OWN = new Set(["signal", "where", "window", "filter", "timeSlice", "transform", "indexers", "onWatchError", "start", "derive"]);
+/** What the facade keeps for itself, or turns into what the core reads. */
+const OWN = new Set(
+  "signal where window filter timeSlice transform indexers onWatchError start derive childrenOf selectedBy eventsOf".split(" "),
+);
 /** What the core reads beside the options, or within one. */
 const WITHIN = new Set("predicate after name path text paths descending as offset limit window uid resourceVersion judged".split(" "));
 

@@ -360,6 +360,18 @@ test("credentials go with each request, are asked anew after a 401, and stand in
   );
   const away = createWatchCache({ server: "http://127.0.0.1:1", auth: () => ({ token: "canary", query: { key: "canary" } }) });
   t.after(() => away.close());
+  const quoting = createWatchCache({
+    server: "http://127.0.0.1:1",
+    auth: () => ({ query: { key: "canary" } }),
+    fetch: async (url) => {
+      throw new TypeError(`failed to fetch ${url}`);
+    },
+  });
+  t.after(() => quoting.close());
+  await assert.rejects(
+    quoting.discover(),
+    (error) => /failed to fetch/.test(error.message) && !/canary/.test(`${error.stack} ${error.message} ${error.cause}`),
+  );
   await assert.rejects(
     away.discover(),
     (error) => !/canary/.test(`${error.stack} ${error.message} ${error.cause}`) && error.code === "network",

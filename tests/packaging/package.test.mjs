@@ -59,6 +59,7 @@ test("the tarball holds the built package and nothing else", () => {
     "docs/moving-over/rancher.md",
     "docs/parts-and-polls.md",
     "docs/react.md",
+    "docs/relations.md",
     "docs/sources.md",
     "docs/tanstack-db.md",
     "docs/testing.md",

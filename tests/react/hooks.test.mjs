@@ -57,6 +57,10 @@ test("a window that moves shows no row of another, and none is missing, in one v
   assert.equal(views, 1);
 });
 
+test("what an object selects follows the object, and another version of it makes no other view", async () => {
+  assert.deepEqual(await run("related"), { seen: [], views: 0 });
+});
+
 test("a refused spec keeps the last rows, which live on, and tells the error", async () => {
   assert.deepEqual(await run("refused"), []);
   assert.equal(await run("refusedMidway"), "loaded 1333: 1 2 (invalid)");

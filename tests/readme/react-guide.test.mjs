@@ -22,6 +22,7 @@ const MAIN = `
   import { Grid } from "./grid.jsx";
   import { Notices } from "./notices.jsx";
   import { Restarting } from "./restarting.jsx";
+  import { Selected } from "./selected.jsx";
   import { Suspended } from "./suspended.jsx";
   import { Table } from "./table.jsx";
 
@@ -33,6 +34,7 @@ const MAIN = `
     restarting: () => <Restarting pods={pods} {...given} />,
     detail: () => <Detail pods={pods} {...given} />,
     notices: () => <Notices pods={pods} />,
+    selected: () => <Selected pods={pods} services={cache.resource("services")} {...given} />,
     suspended: () => <Suspended pods={pods} />,
     grid: () => <Grid pods={many()} />,
   }[what]()}</StrictMode>);
@@ -129,6 +131,36 @@ test("functions that depend on something", async () => {
     await shows(new RegExp(`^${restarting(least)} restarting`));
   }
   assert.notEqual(restarting(1), restarting(2));
+});
+
+test("what a service selects: nothing before it is there, and its pods as labels change", async () => {
+  const instance = "app.kubernetes.io/instance";
+  const { metadata } = pods.find((pod) => pod.metadata.labels[instance] !== undefined);
+  const selector = { [instance]: metadata.labels[instance] };
+  const { namespace } = metadata;
+  const all = count((pod) => pod.metadata.namespace === namespace && pod.metadata.labels[instance] === selector[instance]);
+  await show("selected", { id: `${namespace}/latecomer` });
+  await shows(/^0 pods: *$/);
+  const send = (method, path, body, type = "application/json") =>
+    fetch(`${server.url}/api/v1/namespaces/${namespace}/${path}`, {
+      method,
+      body: JSON.stringify(body),
+      headers: { "content-type": type },
+    });
+  const service = {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "latecomer", namespace },
+    spec: { selector, ports: [{ port: 80 }] },
+  };
+  assert.equal((await send("POST", "services", service)).status, 201);
+  await shows(new RegExp(`^${all} pods: .*${metadata.name}`));
+  const label = (value) =>
+    send("PATCH", `pods/${metadata.name}`, { metadata: { labels: { [instance]: value } } }, "application/merge-patch+json");
+  await label(null);
+  await shows(new RegExp(`^${all - 1} pods: (?!.*${metadata.name})`));
+  await label(selector[instance]);
+  await shows(new RegExp(`^${all} pods: .*${metadata.name}`));
 });
 
 test("one object, before it exists, while it is there, and after it is gone; and events beside it", async () => {

@@ -1,6 +1,7 @@
 // What a dashboard's own code may write, and what it may not yet: each line under an `@ts-expect-error` must fail to compile.
 import { createInformerFactory, createWatchCache, waitForSync, WatchCacheError } from "watchcache";
 import type {
+  ApiResource,
   BookmarkObject,
   CacheStats,
   DeepReadonly,
@@ -86,6 +87,31 @@ createWatchCache({ history: { maxAge: 1 } });
 export const pods: Resource<Pod> = cache.resource<Pod>("pods");
 const secrets = cache.resource("secrets");
 same<typeof secrets, Resource<KubeObject>>();
+cache.resource({ kind: "Deployment", apiVersion: "apps/v1", namespace: "a", poll: { everyMs: 5 } });
+export async function asked() {
+  const { resources, failed, find } = await cache.discover({ refresh: true });
+  same<typeof resources, readonly ApiResource[]>();
+  same<(typeof failed)[number]["error"], WatchCacheError>();
+  same<ReturnType<typeof find>, ApiResource>();
+  cache.resource(find({ kind: "Deployment", group: "apps" }).name);
+  const { allowed, reason } = await cache.can({ verb: "list", resource: { kind: "Pod" }, namespace: "a" });
+  same<typeof allowed, boolean>();
+  same<typeof reason, string | undefined>();
+  // @ts-expect-error: nothing is asked
+  await cache.can({ resource: "pods" });
+}
+export function relations(pods: Resource<Pod>, owner: Pod, text: string, uid: string | undefined) {
+  same<ReturnType<typeof pods.childrenOf>, View<Pod>>();
+  pods.childrenOf(owner, { orderBy: [{ path: "metadata.name" }] });
+  pods.childrenOf(null);
+  pods.selectedBy({ matchExpressions: [{ key: "a", operator: "In", values: ["b"] }] });
+  pods.selectedBy({ metadata: { namespace: "a" }, spec: { selector: { app: "web" } } } as KubeObject);
+  pods.view({ childrenOf: uid, selectedBy: null, eventsOf: owner });
+  // @ts-expect-error: what may be missing is given as null
+  pods.eventsOf(uid);
+  // @ts-expect-error: text is for labelSelector
+  pods.selectedBy(text);
+}
 cache.resource({ group: "apps", version: "v1", resource: "deployments", namespace: "a", labelSelector: "a=b", fieldSelector: "c=d" });
 // @ts-expect-error: a resource needs its version
 cache.resource({ resource: "pods" });

@@ -1,6 +1,7 @@
 import { type DependencyList, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { toError, WatchCacheError } from "../error/errors.js";
 import { originOf } from "../cache/origin.js";
+import { related } from "../view/relations.js";
 import type { View, ViewSpec } from "../view/types.js";
 import { contentOf } from "./content.js";
 import { checkDeps } from "./check.js";
@@ -30,7 +31,12 @@ const IN_A_ROW_MS = 1_000;
 function filterOf(spec: AnySpec | null | undefined): AnySpec | null | undefined {
   if (typeof spec !== "object" || spec === null) return spec;
   const { search, window, ...filter } = spec;
-  return filter;
+  try {
+    // Of an object that selects or owns only that makes another view, and not each of its versions.
+    return related(filter, "");
+  } catch {
+    return filter;
+  }
 }
 
 /**

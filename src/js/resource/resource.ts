@@ -29,9 +29,20 @@ import type { ResourceErrorDetail, ResourceStatus } from "../status/types.js";
 import type { MetricLabels } from "../upstream/spec.js";
 import { checkView } from "../view/options.js";
 import type { ViewHost } from "../view/shared-view.js";
+import { missing, related } from "../view/relations.js";
 import { SharedViews } from "../view/shared-views.js";
 import type { Ticker } from "../view/ticker.js";
-import type { DerivedColumn, DerivedRow, DerivedValue, FieldNames, SelectedRow, SelectedViewSpec, View, ViewSpec } from "../view/types.js";
+import type {
+  DerivedColumn,
+  DerivedRow,
+  DerivedValue,
+  FieldNames,
+  RelationOptions,
+  SelectedRow,
+  SelectedViewSpec,
+  View,
+  ViewSpec,
+} from "../view/types.js";
 import { ViewImpl } from "../view/view.js";
 import { WatcherHandle } from "../watch/handle.js";
 import { WATCH } from "../watch/options.js";
@@ -182,7 +193,20 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
   view<Fields extends object>(spec: SelectedViewSpec<T, Fields, Mutable>): View<SelectedRow<Fields>, Mutable>;
   view(spec?: ViewSpec<T, Mutable> | SelectedViewSpec<T, any, Mutable>): View<any, Mutable> {
     if (this.#life.isClosed) throw closedError(this.name);
-    return new ViewImpl<T>(this, this.#views, checkView(spec as Partial<SelectedViewSpec<T, any, Mutable>> | undefined, this));
+    const read = checkView(spec as Partial<SelectedViewSpec<T, any, Mutable>> | undefined, this);
+    return new ViewImpl<T>(this, this.#views, related(read, this.labels.group));
+  }
+
+  childrenOf(owner: RelationOptions["childrenOf"], spec?: ViewSpec<T, Mutable>): View<T, Mutable> {
+    return this.view({ ...spec, childrenOf: owner ?? missing("childrenOf", owner) });
+  }
+
+  selectedBy(selecting: RelationOptions["selectedBy"], spec?: ViewSpec<T, Mutable>): View<T, Mutable> {
+    return this.view({ ...spec, selectedBy: selecting ?? missing("selectedBy", selecting) });
+  }
+
+  eventsOf(object: RelationOptions["eventsOf"], spec?: ViewSpec<T, Mutable>): View<T, Mutable> {
+    return this.view({ ...spec, eventsOf: object ?? missing("eventsOf", object) });
   }
 
   informer(given?: InformerOptions<T, Mutable>): Informer<T, Mutable> {

@@ -18,7 +18,17 @@ import type {
   WriteOptions,
 } from "../request/types.js";
 import type { ResourceErrorDetail, ResourceStatus } from "../status/types.js";
-import type { DerivedColumn, DerivedRow, DerivedValue, FieldNames, SelectedRow, SelectedViewSpec, View, ViewSpec } from "../view/types.js";
+import type {
+  DerivedColumn,
+  DerivedRow,
+  DerivedValue,
+  FieldNames,
+  LabelSelector,
+  SelectedRow,
+  SelectedViewSpec,
+  View,
+  ViewSpec,
+} from "../view/types.js";
 import type { Watcher, WatchOptions } from "../watch/types.js";
 
 /** The events of a resource. Each carries the status of that moment. */
@@ -134,6 +144,28 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
   ): View<DerivedRow<Select, Values>, Access>;
   /** The same, with what the fields are said by you. */
   view<Fields extends object>(spec: SelectedViewSpec<T, Fields, Access>): View<SelectedRow<Fields>, Access>;
+
+  /**
+   * A view of what has this owner: `pods.childrenOf(replicaSet).rows`. The same as the option `childrenOf` of `view`.
+   *
+   * @param owner the owner, or its uid; `null` finds nothing
+   * @throws {WatchCacheError} `invalid` for what has no uid, and as `view`.
+   */
+  childrenOf(owner: string | ObjectLike | null, spec?: ViewSpec<T, Access>): View<T, Access>;
+  /**
+   * A view of what an object selects: `pods.selectedBy(service).rows`. The same as the option `selectedBy` of `view`.
+   *
+   * @param selecting a Service, a Deployment or another object with a selector, or a `LabelSelector`; `null` finds nothing
+   * @throws {WatchCacheError} `invalid` for what is no selector, and as `view`.
+   */
+  selectedBy(selecting: ObjectLike | LabelSelector | null, spec?: ViewSpec<T, Access>): View<T, Access>;
+  /**
+   * A view of the events about an object: `events.eventsOf(pod).rows`. The same as the option `eventsOf` of `view`.
+   *
+   * @param object the object, or its uid; `null` finds nothing
+   * @throws {WatchCacheError} `invalid` for what has no uid, and as `view`.
+   */
+  eventsOf(object: string | ObjectLike | null, spec?: ViewSpec<T, Access>): View<T, Access>;
 
   /**
    * Adds an object upstream. Resolves with the object as the server keeps it, once the stream has brought it: `peek` then shows it. Should

@@ -4,6 +4,7 @@ import { type Bag, bag, type Given, read } from "../options/read.js";
 import { SIGNAL } from "../request/options.js";
 import type { SignalOptions } from "../request/types.js";
 import { ORDERS } from "../wire/numbers.js";
+import { RELATIONS } from "./relations.js";
 import type { SelectedViewSpec, ViewSearch } from "./types.js";
 
 const window = bag({ offset: whole(0), limit: whole(0) }, "offset limit");
@@ -39,6 +40,7 @@ const derive: Kind = (value, name, judge) =>
 export const VIEW: Bag<SelectedViewSpec<any, any>> = {
   namespaces: list(text),
   ...selectors,
+  ...RELATIONS,
   search,
   where: callback,
   orderBy: list(bag({ path: grammar, descending: flag, as: word(...ORDERS) }, "path")),

@@ -1,10 +1,49 @@
 import type { WatchCacheError } from "../error/errors.js";
 import type { AbortSignalLike } from "../host/types.js";
+import type { ObjectLike } from "../object/metadata.js";
 import type { Path } from "../object/path.js";
 import type { Immutable, Read } from "../object/readonly.js";
 
+/**
+ * What belongs to an object, live: rows come and go as owners and labels change. Evaluated on the stored bytes. `null` finds nothing: give it while
+ * the object is not known yet, because an option that is `undefined` is left out.
+ */
+export interface RelationOptions {
+  /**
+   * Only what has this owner among its `ownerReferences`: the owner, or its uid. What an owner of one namespace owns lies in that namespace.
+   * An owner of the cluster may own anything.
+   */
+  childrenOf?: string | ObjectLike | null | undefined;
+  /**
+   * Only what this selects, in its own namespace. It is an object with a `spec.selector`, such as a Service or a Deployment, or with a `spec.podSelector`. Or
+   * it is a `LabelSelector` alone, which selects in all namespaces. As in Kubernetes an empty `LabelSelector` selects everything, and an
+   * object without a selector nothing, such as a Service without one.
+   */
+  selectedBy?: ObjectLike | LabelSelector | null | undefined;
+  /** Of events: only those about this object, or about the object of this uid. */
+  eventsOf?: string | ObjectLike | null | undefined;
+}
+
+/** Kubernetes' `metav1.LabelSelector`: all of it has to hold. */
+export interface LabelSelector {
+  /** Labels with their values. */
+  readonly matchLabels?: { readonly [key: string]: string | undefined } | null | undefined;
+  /** Requirements on labels. */
+  readonly matchExpressions?: readonly LabelRequirement[] | null | undefined;
+}
+
+/** Kubernetes' `metav1.LabelSelectorRequirement`. */
+export interface LabelRequirement {
+  /** The label's key. */
+  readonly key: string;
+  /** `In`, `NotIn`, `Exists` or `DoesNotExist`. */
+  readonly operator: string;
+  /** For `In` and `NotIn` at least one. */
+  readonly values?: readonly string[] | null | undefined;
+}
+
 /** Which objects a view shows, and in what order. Views of equal specs share their work: make one wherever you need it. */
-export interface ViewSpec<T, Access = Immutable> {
+export interface ViewSpec<T, Access = Immutable> extends RelationOptions {
   /** Only these namespaces. */
   namespaces?: readonly string[] | undefined;
   /** As in a Kubernetes list request: `app=web,tier in (a,b)`. Evaluated on the stored bytes: nothing is decoded for it. */

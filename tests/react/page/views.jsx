@@ -40,6 +40,31 @@ export async function windows() {
   return { seen: seen.slice(0, 4), views: views(cache) };
 }
 
+/** What a service selects: before it is there, in another version of it, and when it selects otherwise. */
+export async function related() {
+  const { cache, resource } = things({ count: 4 });
+  const service = (app, version) => ({
+    metadata: { namespace: "odd", name: "s", resourceVersion: String(version) },
+    spec: { selector: { app }, ports: [] },
+  });
+  const at = (selectedBy) => <Rows resource={resource} spec={{ selectedBy, orderBy: size }} />;
+  const { text, render, container } = mount(at(null));
+  await until(() => text() === "loaded 0: ");
+  const seen = history(container);
+  render(at(service("web", 1)));
+  await until(() => text() === "loaded 1: 1");
+  const before = views(cache);
+  seen.length = 0;
+  render(at(service("web", 2)));
+  await frame();
+  const another = { seen: [...seen], views: views(cache) - before };
+  render(at(service("db", 3)));
+  await until(() => text() === "loaded 1: 3");
+  render(at({ metadata: {}, spec: { selector: "app=db" } }));
+  await until(() => text() === "loaded 1: 3 (invalid)");
+  return another;
+}
+
 export async function refused() {
   const { upstream, resource } = things({ count: 4 });
   const at = (labelSelector) => <Rows resource={resource} spec={{ labelSelector, orderBy: size }} />;
