@@ -57,6 +57,7 @@ test("the tarball holds the built package and nothing else", () => {
     "docs/moving-over/headlamp.md",
     "docs/moving-over/openshift.md",
     "docs/moving-over/rancher.md",
+    "docs/namespaces.md",
     "docs/parts-and-polls.md",
     "docs/react.md",
     "docs/relations.md",

@@ -29,7 +29,7 @@ export interface ResourceSpec {
    * These namespaces, as one resource: each has a list and a watch of its own. For whoever may not list them all, and for a few of very many.
    *
    * Objects have the versions that the server gave them. The whole has no version of any server: its versions are local, the package numbers what it is told. So take
-   * them from the resource, its lists and its events, never from an object: that is `expired` for a watch, and `invalid` for a read. So is a `limit`. A list without a version asks each namespace.
+   * them from the resource, its lists and its events, never from an object. A watch from one is `expired`, a read `invalid`. So is a `limit`. A list without a version asks each namespace.
    *
    * One that the server refuses is named in `status.namespaces`, and leaves the others their rows. `setNamespaces` adds and takes away.
    */

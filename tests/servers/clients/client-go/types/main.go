@@ -2,7 +2,7 @@
 // of each type its fields, as name=number:type[:strategy[:key]]. The number is that in protobuf, strategy and key are
 // those of a strategic merge patch. A field without a name is inline. Behind a type stands what messages of Go call it,
 // in angles, where that does not follow from it. At the end an exclamation mark says that JSON leaves out the zero
-// value, and a question mark that it leaves out a pointer to nothing.
+// value. A question mark says that it leaves out a pointer to nothing.
 package main
 
 import (
