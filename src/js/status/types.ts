@@ -58,7 +58,7 @@ export type ResourceStatus = Readonly<{
 /** How one of several namespaces stands. */
 export type NamespaceStatus = Readonly<{
   /** As that of a resource. */
-  phase: "loading" | "listing" | "live" | "reconnecting" | "relisting" | "paused" | "needs-auth" | "failed";
+  phase: Exclude<ResourceStatus["phase"], "idle" | "closed">;
   /** What failed last, until it is live again. An `error` event tells of a namespace that is refused. */
   error?: Readonly<{ code: WatchCacheErrorCode; message: string }>;
   /** When the next try is due, in milliseconds since 1970. */
