@@ -99,7 +99,6 @@ test("a token that is revoked while the watch runs: rows stay, and the watch is 
 
 test("wrong credentials, none, and no rights are told, and etcd is not asked in vain", async (t) => {
   const wrong = openAsBob(t, { password: "wrong" });
-  await reaches(wrong.resource, "idle"); // nobody has asked yet
   wrong.resource.synced().catch(() => {});
   await reaches(wrong.resource, "needs-auth", "unauthorized");
   assert.ok(

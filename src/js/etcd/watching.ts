@@ -23,7 +23,7 @@ export class Watching {
   #beat: ReturnType<typeof setTimeout> | undefined;
   #heard = false;
   readonly #over = new AbortController();
-  /** When etcd has taken the watch. */
+  /** When etcd has taken the watch, and would tell of changes. */
   readonly created: Promise<void>;
   #settle!: { resolve(): void; reject(error: unknown): void };
 
@@ -114,14 +114,13 @@ export class Watching {
         this.finish({ error: refusal });
         return;
       }
-      if (read.result?.created) {
-        this.#settle.resolve();
-        const now = String(read.result.header?.revision ?? "0");
-        // A member that is behind, or a cluster that was made anew: the leader knows which.
-        if (BigInt(now) + 1n < this.#start) void this.#pulse(true);
-        else this.#rest();
-      }
+      if (read.result?.created) void this.#opened();
     }
+    this.#keep(message);
+  }
+
+  /** Until it is read. */
+  #keep(message: string): void {
     this.#unread += message.length;
     if (this.#unread > MAX_UNREAD) {
       this.finish({ error: new Error("more changes than can be held wait for their reader") });
@@ -138,25 +137,25 @@ export class Watching {
         this.#heard = false;
         this.#rest();
       } else {
-        void this.#pulse(false);
+        void this.#pulse();
       }
     }, this.#heartbeatMs);
   }
 
-  /** Asks whether the member still hears from its leader, and whether this watch still hears from the member. */
-  async #pulse(behind: boolean): Promise<void> {
-    try {
-      const { header } = await this.#client.at(this.#endpoint, "/v3/kv/range", revisionRequest(this.#key), this.#over.signal);
-      if (BigInt(header.revision) + 1n < this.#start) {
-        const why = `etcd is at revision ${header.revision}, before ${this.#start - 1n}, which was seen: it was restored, or made anew`;
-        throw new Refusal(410, "Expired", why);
-      }
-    } catch (error) {
-      this.#dead(error);
-      return;
-    }
-    if (this.#end !== undefined) return;
-    if (behind) {
+  /** A member opens watches without a leader, too, and then has nothing to tell. So it counts as open when the leader has answered through it. */
+  async #opened(): Promise<void> {
+    if ((await this.#leaders()) === undefined) return;
+    this.#settle.resolve();
+    this.#rest();
+  }
+
+  /** Asks whether the member still hears from its leader, and then whether this watch still hears from the member. */
+  async #pulse(): Promise<void> {
+    const header = await this.#leaders();
+    if (header === undefined) return;
+    if (BigInt(header.revision) < this.#start) {
+      // Nothing has happened behind which this watch could be, and until then etcd tells it of no progress.
+      this.#keep(JSON.stringify({ result: { header } }));
       this.#rest();
       return;
     }
@@ -170,6 +169,21 @@ export class Watching {
       this.#heard = false;
       this.#rest();
     }, this.#heartbeatMs);
+  }
+
+  /** What the leader says of itself, through this member. Undefined: the watch has ended. */
+  async #leaders(): Promise<{ readonly revision: string } | undefined> {
+    try {
+      const { header } = await this.#client.at(this.#endpoint, "/v3/kv/range", revisionRequest(this.#key), this.#over.signal);
+      if (BigInt(header.revision) + 1n < this.#start) {
+        const why = `etcd is at revision ${header.revision}, before ${this.#start - 1n}, which was seen: it was restored, or made anew`;
+        throw new Refusal(410, "Expired", why);
+      }
+      return this.#end === undefined ? (header as { readonly revision: string }) : undefined;
+    } catch (error) {
+      this.#dead(error);
+      return undefined;
+    }
   }
 
   #dead(error: unknown): void {

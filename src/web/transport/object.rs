@@ -136,11 +136,11 @@ impl Source for ObjectSource {
             ]);
             let iterable = source.watch(&request, &abort.signal()).map_err(|thrown| from_thrown(&thrown))?;
             let frames = frames_of(&iterable, abort)?;
-            let frames = match reader {
-                Some(reader) => dialect::frames(reader, frames),
-                None => frames,
-            };
-            opened(frames, runtime.yield_now()).await
+            match reader {
+                // etcd says first that the watch is there.
+                Some(reader) => opened(dialect::frames(reader, frames), future::pending().boxed_local()).await,
+                None => opened(frames, runtime.yield_now()).await,
+            }
         }
         .boxed_local()
     }

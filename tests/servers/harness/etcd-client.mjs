@@ -57,5 +57,8 @@ export function openEtcd(t, options, settings = {}) {
   const source = etcdSource({ WebSocket: /** @type {any} */ (WebSocket), ...options });
   const cache = createWatchCache({ flush: "microtask", retry: { initialMs: 10, capMs: 100 }, ...settings });
   t.after(() => cache.close());
-  return { source, cache, resource: cache.resource({ source, id: "keys" }) };
+  const resource = cache.resource({ source, id: "keys" });
+  // Somebody looks at it all the time.
+  t.after(resource.view().subscribe(() => {}));
+  return { source, cache, resource };
 }

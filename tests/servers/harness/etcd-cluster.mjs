@@ -77,24 +77,24 @@ export class EtcdCluster {
 
   /**
    * A call of the JSON gateway, at one member, as the administrator where one is needed.
-   * @param {string} path @param {object} body @param {number} [member]
+   * @param {string} path @param {object} body @param {number} [member] @param {AbortSignal} [signal]
    */
-  async call(path, body, member = 0) {
-    let answer = await this.#post(path, body, member);
+  async call(path, body, member = 0, signal = AbortSignal.timeout(10_000)) {
+    let answer = await this.#post(path, body, member, signal);
     if (answer.status === 401 && this.#password !== undefined) {
-      const known = await this.#post("/v3/auth/authenticate", { name: "root", password: this.#password }, member);
+      const known = await this.#post("/v3/auth/authenticate", { name: "root", password: this.#password }, member, signal);
       this.#token = (await known.json()).token;
-      answer = await this.#post(path, body, member);
+      answer = await this.#post(path, body, member, signal);
     }
     const text = await answer.text();
     if (!answer.ok) throw new Error(`etcd ${path}: ${answer.status} ${text}`);
     return JSON.parse(text);
   }
 
-  /** @param {string} path @param {object} body @param {number} member */
-  #post(path, body, member) {
+  /** @param {string} path @param {object} body @param {number} member @param {AbortSignal} signal */
+  #post(path, body, member, signal) {
     const headers = { ...(this.#token !== undefined && !path.endsWith("/authenticate") && { authorization: this.#token }) };
-    return fetch(this.urls[member] + path, { method: "POST", body: JSON.stringify(body), headers, signal: AbortSignal.timeout(10_000) });
+    return fetch(this.urls[member] + path, { method: "POST", body: JSON.stringify(body), headers, signal });
   }
 
   /** Puts a value; anything but bytes as JSON. Returns the revision. @param {string} key @param {unknown} value @param {number} [member] */
@@ -109,14 +109,14 @@ export class EtcdCluster {
     return (await this.call("/v3/kv/deleterange", { key: base64(key), ...range })).header.revision;
   }
 
-  /** Several puts (a value) and deletions (undefined) at one revision. @param {Record<string, unknown>} changes @param {number} [member] */
-  async txn(changes, member) {
+  /** Several puts (a value) and deletions (undefined) at one revision. @param {Record<string, unknown>} changes @param {number} [member] @param {AbortSignal} [signal] */
+  async txn(changes, member, signal) {
     const success = Object.entries(changes).map(([key, value]) =>
       value === undefined
         ? { request_delete_range: { key: base64(key) } }
         : { request_put: { key: base64(key), value: base64(JSON.stringify(value)) } },
     );
-    return (await this.call("/v3/kv/txn", { success }, member)).header.revision;
+    return (await this.call("/v3/kv/txn", { success }, member, signal)).header.revision;
   }
 
   /** All keys that begin so. @param {string} prefix @param {number} [member] @returns {Promise<{ revision: string, keys: Map<string, any> }>} */
