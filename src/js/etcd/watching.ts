@@ -22,6 +22,7 @@ export class Watching {
   #end: { readonly error?: unknown } | undefined;
   #beat: ReturnType<typeof setTimeout> | undefined;
   #heard = false;
+  #isOpen = false;
   readonly #over = new AbortController();
   /** When etcd has taken the watch, and would tell of changes. */
   readonly created: Promise<void>;
@@ -111,7 +112,7 @@ export class Watching {
       const read = parse(message);
       const refusal = read === undefined ? noGateway() : ended(read);
       if (refusal !== undefined) {
-        this.finish({ error: refusal });
+        this.#refused(refusal);
         return;
       }
       if (read.result?.created) void this.#opened();
@@ -145,6 +146,7 @@ export class Watching {
   /** A member opens watches without a leader, too, and then has nothing to tell. So it counts as open when the leader has answered through it. */
   async #opened(): Promise<void> {
     if ((await this.#leaders()) === undefined) return;
+    this.#isOpen = true;
     this.#settle.resolve();
     this.#rest();
   }
@@ -186,10 +188,19 @@ export class Watching {
     }
   }
 
+  /**
+   * Of a watch that was open only a compaction says that it cannot go on where it was. Anything else is told to who opens it again, if it is so
+   * then: a member may have lost its leader, or a token its time.
+   */
+  #refused(error: unknown): void {
+    const goesOn = this.#isOpen && error instanceof Refusal && error.code !== 410;
+    this.finish({ error: goesOn ? new Error(error.message) : error });
+  }
+
   #dead(error: unknown): void {
     if (this.#end !== undefined) return;
     if (isElsewhere(error)) this.#client.failed(this.#endpoint);
-    this.finish({ error });
+    this.#refused(error);
     // Of `ws`: nobody is there to say good-bye to.
     this.#socket.terminate?.();
   }
