@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // `npm start -- --kubernetes`: a real etcd and kube-apiserver under the demo, with the synthetic cluster of the embedded server in them.
-// What the cluster's traffic changes is changed there, too.
+// What the cluster's traffic changes is changed there, too. It stands here and not among the scripts, because it needs what starts the servers of
+// the tests, and scripts import no tests. `scripts/start.mjs` runs it as a program.
 import { startServer } from "../../../www/server/index.mjs";
 import { populate } from "../../../www/server/cluster/cluster.mjs";
 import { Mirror } from "../../../www/server/mirror.mjs";
@@ -41,15 +42,6 @@ await main(async () => {
   );
   process.stdout.write(`${pods} pods on ${nodes} nodes in ${namespaces} namespaces, in a real kube-apiserver\n`);
   process.stdout.write(`${server.url}/\n`);
-  let isEnding = false;
-  const end = async () => {
-    if (isEnding) return;
-    isEnding = true;
-    traffic.stop();
-    mirror.stop();
-    await server.close();
-    await cluster.stop();
-    process.exit(0);
-  };
-  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => void end());
+  // What ends with this process ends both servers and removes their folder; there is no data that anybody wants back.
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(0));
 });

@@ -1,20 +1,36 @@
 /** `npm start -- --kubernetes`: a page of its server lists and watches a real cluster without a token, and nothing is left at its end. */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { WebSocket } from "ws";
 import { root } from "../../../scripts/lib/project.mjs";
 
 const program = join(root, "tests", "servers", "clients", "start-kubernetes.mjs");
 
+/** A whole start, with a build that the machine has. */
+const PATIENCE_MS = 120_000;
+
 describe("npm start -- --kubernetes", () => {
-  it("serves a real cluster that is filled and alive", async () => {
+  it("serves a real cluster that is filled and alive", async (t) => {
+    // Both servers have their data in it, and so its path among their arguments.
+    const folder = mkdtempSync(join(tmpdir(), "watchcache-start-"));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const ours = () =>
+      execFileSync("ps", ["-A", "-o", "args="])
+        .toString()
+        .split("\n")
+        .filter((line) => line.includes(folder));
     const child = spawn(process.execPath, [program, "--port", "0", "--pods", "20", "--rate", "40"], {
       stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, TMPDIR: folder },
     });
     const ended = once(child, "exit");
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    signal.addEventListener("abort", () => child.kill("SIGTERM"));
     try {
       let said = "";
       for await (const chunk of child.stdout.setEncoding("utf8")) {
@@ -29,13 +45,29 @@ describe("npm start -- --kubernetes", () => {
       assert.ok((await (await fetch(`${url}/demo/digest?resource=pods`)).json()).count >= 15);
       const path = `/api/v1/pods?watch=1&resourceVersion=${metadata.resourceVersion}`;
       const socket = new WebSocket(url.replace("http", "ws") + path, { origin: url });
-      const [event] = await once(socket, "message");
+      const [event] = await once(socket, "message", { signal });
       assert.equal(JSON.parse(String(event)).object.kind, "Pod");
       socket.terminate();
+      assert.equal(ours().length, 2, ours().join("\n"));
     } finally {
       child.kill("SIGTERM");
     }
     assert.deepEqual(await ended, [0, null]);
+    assert.deepEqual([ours(), readdirSync(folder)], [[], []]);
+  });
+
+  it("says in a sentence that it needs Go", async () => {
+    const start = join(root, "scripts", "start.mjs");
+    const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => !/\bgo\b/.test(folder));
+    const env = { ...process.env, PATH: [dirname(process.execPath), ...path].join(delimiter) };
+    const child = spawn(process.execPath, [start, "--kubernetes"], { stdio: ["ignore", "pipe", "pipe"], env });
+    let said = "";
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (data) => (said += data));
+    assert.notEqual((await once(child, "close"))[0], 0);
+    assert.match(
+      said,
+      /^\s*watchcache: the real servers are built with Go and none was found: install Go [\d.]+ or newer from \S+, then run this again\.\s*$/,
+    );
   });
 
   it("has no second server to forward to", async () => {

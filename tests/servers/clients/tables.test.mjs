@@ -17,6 +17,9 @@ const METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.
 const DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const OPTIONS = { pods: 80, seed: 5, now: Date.now, rate: 0, historyBytes: 1 << 28 };
 
+/** The kinds of owners that are in the cluster. */
+const OWNERS = new Set(["Deployment", "Node", "ReplicaSet"]);
+
 /** @param {import("../../../www/server/resources.mjs").ResourceDefinition} definition */
 const pathOf = (definition) =>
   `${definition.group ? `/apis/${apiVersion(definition)}` : `/api/${definition.version}`}/${definition.resource}`;
@@ -59,6 +62,10 @@ describe("the synthetic cluster in a real server", () => {
     assert.deepEqual(problems, []);
     assert.ok(mirror.counts.changed > 100 && mirror.counts.deleted > 0, JSON.stringify(mirror.counts));
     mirror.stop();
+    /** Identities, and those of owners. @type {Set<string>} */
+    const uids = new Set();
+    /** @type {Map<string, string>} */
+    const named = new Map();
     for (const { definition, current } of tables) {
       const { body } = await ask(`${sides.real.url}${pathOf(definition)}`, "application/json");
       const own = new Map(body.items.map((/** @type {any} */ item) => [`${item.metadata.namespace ?? ""}/${item.metadata.name}`, item]));
@@ -75,6 +82,10 @@ describe("the synthetic cluster in a real server", () => {
         // A pod gets labels of its node there.
         assert.deepEqual({ ...found.metadata.labels, ...wanted.metadata.labels }, found.metadata.labels ?? {}, id);
       }
+      for (const { metadata } of body.items) {
+        uids.add(metadata.uid);
+        for (const { kind, uid } of metadata.ownerReferences ?? []) if (OWNERS.has(kind)) named.set(uid, `${kind} of ${metadata.name}`);
+      }
       // The rest are objects of the server's own.
       const ours = [...own.values()].filter(({ metadata }) =>
         metadata.managedFields?.some((/** @type {any} */ it) => it.manager === "mirror"),
@@ -85,6 +96,8 @@ describe("the synthetic cluster in a real server", () => {
         definition.resource,
       );
     }
+    assert.ok(named.size > 10);
+    for (const [uid, owner] of named) assert.ok(uids.has(uid), owner);
   });
 
   it("is the same table, the same metadata, object by object and as a whole, on the embedded server", async () => {
