@@ -200,11 +200,15 @@ test("a kind takes what a spec takes, and is the same resource", async (t) => {
   const spec = { group: "apps", version: "v1", resource: "deployments", ...narrowed };
   assert.equal(cache.resource({ kind: "Deployment", ...narrowed }), cache.resource(spec));
   assert.equal(cache.resource("deploy"), cache.resource("apps/v1/deployments"));
+  const namespaces = ["web", "api"];
+  const several = { group: "apps", version: "v1", resource: "deployments", namespaces };
+  assert.equal(cache.resource({ kind: "Deployment", namespaces }), cache.resource(several));
   const factory = createInformerFactory(cache, { namespace: "web", labelSelector: "app=a" });
   assert.equal(factory.forResource("deploy"), factory.forResource({ kind: "Deployment", ...narrowed }));
   await factory.shutdown();
   for (const [wrong, message] of [
-    [{ kind: "Node", namespace: "web" }, /Node lies in no namespace/],
+    [{ kind: "Node", namespace: "web" }, /Node lies in no namespace: leave namespace out/],
+    [{ kind: "Node", namespaces: ["web"] }, /Node lies in no namespace: leave namespaces out/],
     [{ kind: "Deployment", apiVersion: "apps/v1", group: "apps" }, /apiVersion says group and version at once/],
     [{ kind: "Deployment", apiVersion: "apps" }, /apiVersion is group and version/],
     [{ kind: "" }, /kind is text/],

@@ -62,7 +62,8 @@ export class Api {
     if (apiVersion !== undefined && (group !== undefined || version !== undefined))
       throw invalid("apiVersion says group and version at once: leave these out, or it");
     const found = this.#known(`the kind ${kind} is not known yet`).find({ kind, group, version, apiVersion });
-    if (rest.namespace && !found.namespaced) throw invalid(`${kind} lies in no namespace: leave namespace out`);
+    const scope = rest.namespace ? "namespace" : rest.namespaces && "namespaces";
+    if (scope && !found.namespaced) throw invalid(`${kind} lies in no namespace: leave ${scope} out`);
     return { group: found.group, version: found.version, resource: found.resource, ...rest };
   }
 

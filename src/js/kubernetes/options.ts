@@ -5,7 +5,7 @@ import type { AccessQuestion, DiscoverOptions, KindSpec } from "./types.js";
 
 const written = is("text, and not empty", (value) => typeof value === "string" && value !== "");
 const apiVersion = is("group and version, such as apps/v1", (value) => typeof value === "string" && /^([^/]+\/)?v[^/]+$/.test(value));
-const { namespace, labelSelector, fieldSelector, as, poll } = SPEC;
+const { namespace, namespaces, labelSelector, fieldSelector, as, poll } = SPEC;
 
 export const KIND: Bag<KindSpec> = {
   kind: written,
@@ -13,6 +13,7 @@ export const KIND: Bag<KindSpec> = {
   version: written,
   apiVersion,
   namespace,
+  namespaces,
   labelSelector,
   fieldSelector,
   as,

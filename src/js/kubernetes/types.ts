@@ -3,7 +3,7 @@ import type { AbortSignalLike } from "../host/types.js";
 import type { ResourceSpec } from "../upstream/types.js";
 
 /** A resource by its kind, which discovery turns into its group, version and plural name. */
-export interface KindSpec extends Pick<ResourceSpec, "namespace" | "labelSelector" | "fieldSelector" | "as" | "poll"> {
+export interface KindSpec extends Pick<ResourceSpec, "namespace" | "namespaces" | "labelSelector" | "fieldSelector" | "as" | "poll"> {
   /** Such as `Deployment`, written as the server writes it. */
   kind: string;
   /** The API group, `""` for the core group. Without it the kind stands in one group alone, or in the core group. */
