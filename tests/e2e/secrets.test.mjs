@@ -100,6 +100,8 @@ async function trouble(seed, transport) {
         pods.get("default/none", { signal }),
         pods.list({ limit: 1, signal }),
         pods.watch({ resourceVersion: "1", signal }).next(),
+        cache.discover({ refresh: true, signal }),
+        cache.can({ verb: "get", resource: "pods", name: `pod-${step}`, signal }),
       ];
       underWay.push(...asks.map((ask) => ask.then(tell, tell)));
       await sleep(20 + random(60));

@@ -17,7 +17,9 @@ const MAIN = `
   import { createRoot } from "react-dom/client";
   import { createWatchCache } from "watchcache";
   import { memorySource } from "watchcache/memory";
+  import { WatchCacheProvider } from "watchcache/react";
   import { App, cache } from "./app.jsx";
+  import { Deployments } from "./deployments.jsx";
   import { Detail } from "./detail.jsx";
   import { Grid } from "./grid.jsx";
   import { Notices } from "./notices.jsx";
@@ -30,6 +32,7 @@ const MAIN = `
   const root = createRoot(document.querySelector("#root"));
   globalThis.show = (what, given) => root.render(<StrictMode key={what}>{{
     app: () => <App />,
+    deployments: () => <WatchCacheProvider cache={given.broken ? createWatchCache({ server: location.origin + "/nowhere" }) : cache}><Deployments {...given} /></WatchCacheProvider>,
     table: () => <Table pods={pods} />,
     restarting: () => <Restarting pods={pods} {...given} />,
     detail: () => <Detail pods={pods} {...given} />,
@@ -131,6 +134,28 @@ test("functions that depend on something", async () => {
     await shows(new RegExp(`^${restarting(least)} restarting`));
   }
   assert.notEqual(restarting(1), restarting(2));
+});
+
+test("kinds and rights: a kind waits for discovery, a button for the right, and a failure can be tried again", async () => {
+  const deployments = (await (await fetch(`${server.url}/apis/apps/v1/namespaces/shop/deployments`)).json()).items.length;
+  const answers = [];
+  page.on("response", (response) => answers.push(new URL(response.url()).pathname));
+  await show("deployments", { namespace: "shop" });
+  await shows(new RegExp(`^${deployments} deployments delete$`));
+  assert.ok(deployments > 0);
+  assert.deepEqual(
+    answers.filter((path) => /^\/apis?$|reviews$/.test(path)).sort(),
+    ["/api", "/apis", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"],
+    "asked once each, though effects run twice under StrictMode",
+  );
+  said.length = 0;
+  await show("deployments", { namespace: "shop", broken: true });
+  await shows(/^the server has no discovery.*try again$/);
+  const again = page.waitForResponse((response) => response.url().endsWith("/nowhere/apis"));
+  await page.locator("button").click();
+  await again;
+  await shows(/^the server has no discovery.*try again$/);
+  said.length = 0;
 });
 
 test("what a service selects: nothing before it is there, and its pods as labels change", async () => {

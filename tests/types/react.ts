@@ -3,6 +3,8 @@ import { createWatchCache, type KubeObject, type ResourceStatus } from "watchcac
 import {
   type LiveObject,
   type LiveView,
+  useCan,
+  useDiscovery,
   useInformer,
   useObject,
   useResource,
@@ -19,6 +21,20 @@ interface Pod extends KubeObject {
 
 const cache = createWatchCache({ indexes: { node: "spec.nodeName" } });
 const pods = cache.resource<Pod>("pods");
+
+export function asked() {
+  const { discovery, error, refresh } = useDiscovery({ cache });
+  same<typeof refresh, () => void>();
+  const deployments = useResource(discovery && { kind: "Deployment", namespace: "a" });
+  const { allowed, reason } = useCan({ verb: "delete", resource: { kind: "Deployment" } });
+  same<typeof allowed, boolean | undefined>();
+  same<typeof reason, string | undefined>();
+  useCan(null);
+  // @ts-expect-error: a hook ends the wait by itself
+  useCan({ verb: "get", path: "/metrics", signal: new AbortController().signal });
+  const { rows } = useView(deployments, { selectedBy: deployments?.peek("a/b") ?? null });
+  return { error: error?.code, rows };
+}
 
 export function hooks(namespace: string | undefined) {
   const whole = useView(pods, { labelSelector: "app=web", where: ({ spec }) => spec.nodeName !== "" }, []);

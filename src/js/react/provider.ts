@@ -40,6 +40,13 @@ function given(cache: WatchCache<any> | undefined): WatchCache<any> {
   return cache;
 }
 
+/** The cache that a hook is given, or that of the nearest provider. @throws {WatchCacheError} `invalid` where there is none. */
+export function useCacheOf(hook: string, options: CacheOptions<any> | undefined): WatchCache<any> {
+  checkCall(hook);
+  const nearest = useContext(Context);
+  return given(options?.cache ?? nearest);
+}
+
 /** The same, for bindings that know of another one where there is no provider. */
 export function useNearestCache(): WatchCache<any> | undefined {
   return useContext(Context);
