@@ -101,6 +101,12 @@ pub trait Source {
     fn request_progress(&self) -> Option<LocalBoxFuture<'static, Result<(), Error>>> {
         None
     }
+
+    /// Asks before which version the upstream serves no state any more, 0 where it serves all; `None` where that cannot be asked, as over the
+    /// Kubernetes API. Nothing is sent before the future is polled.
+    fn compacted_version(&self) -> Option<LocalBoxFuture<'static, Result<Version, Error>>> {
+        None
+    }
 }
 
 /// Opens the source of one namespace. With an empty one it is asked for what all of them have in common, and never listed.

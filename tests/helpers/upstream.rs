@@ -119,6 +119,10 @@ pub struct Upstream {
     pub writes: Writes,
     /// Whether it tells its version and its progress on request, as etcd does and the Kubernetes API does not.
     pub tells_progress: Cell<bool>,
+    /// Whether it tells what it has compacted.
+    pub tells_compaction: Cell<bool>,
+    /// When it was asked that.
+    pub asked_compaction: RefCell<Vec<Millis>>,
     /// Whether its objects are all of one kind, as those of a Kubernetes API.
     pub names_kinds: Cell<bool>,
     /// The one namespace that its collection is of.
@@ -155,6 +159,8 @@ impl Upstream {
             bookmark_every: Cell::new(60_000),
             writes: Writes::default(),
             tells_progress: Cell::new(false),
+            tells_compaction: Cell::new(false),
+            asked_compaction: RefCell::default(),
             names_kinds: Cell::new(false),
             namespace: RefCell::default(),
             asked: RefCell::default(),
@@ -545,6 +551,17 @@ impl Source for Shared {
                 upstream.asked.borrow_mut().1.push(upstream.time.elapsed());
                 upstream.bookmark();
                 Ok(())
+            }
+            .boxed_local()
+        })
+    }
+
+    fn compacted_version(&self) -> Option<LocalBoxFuture<'static, Result<Version, Error>>> {
+        let upstream = self.0.clone();
+        self.0.tells_compaction.get().then(|| {
+            async move {
+                upstream.asked_compaction.borrow_mut().push(upstream.time.elapsed());
+                Ok(Version::from(upstream.compacted()))
             }
             .boxed_local()
         })

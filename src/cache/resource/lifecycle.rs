@@ -8,6 +8,7 @@ use futures::channel::mpsc;
 use futures::future::{LocalBoxFuture, select};
 
 use super::checker::Checker;
+use super::compactor::Compactor;
 use super::driver::Driver;
 use super::incoming::{Branched, Incoming};
 use super::progress::Progress;
@@ -45,6 +46,7 @@ pub(super) struct Lifecycle {
     share: Rc<Share>,
     driver: Rc<Driver>,
     checker: Option<Checker>,
+    compactor: Option<Compactor>,
     progress: Rc<Progress>,
     source: Rc<dyn Source>,
     runtime: SharedRuntime,
@@ -65,6 +67,8 @@ pub(super) struct Parts {
     pub(super) driver: Rc<Driver>,
     /// None where the consistency is not looked after.
     pub(super) checker: Option<Checker>,
+    /// None where the source does not tell what was compacted.
+    pub(super) compactor: Option<Compactor>,
     pub(super) progress: Rc<Progress>,
     pub(super) source: Rc<dyn Source>,
     pub(super) runtime: SharedRuntime,
@@ -73,12 +77,13 @@ pub(super) struct Parts {
 impl Lifecycle {
     /// One that has not begun.
     pub(super) fn new(parts: Parts, config: ReflectorConfig) -> Rc<Self> {
-        let Parts { cacher, share, driver, checker, progress, source, runtime } = parts;
+        let Parts { cacher, share, driver, checker, compactor, progress, source, runtime } = parts;
         Rc::new(Self {
             cacher,
             share,
             driver,
             checker,
+            compactor,
             progress,
             source,
             runtime,
@@ -109,6 +114,9 @@ impl Lifecycle {
         }
         if let Some(checker) = &self.checker {
             checker.start();
+        }
+        if let Some(compactor) = &self.compactor {
+            compactor.start();
         }
     }
 
@@ -276,6 +284,9 @@ impl Lifecycle {
     pub(super) fn close(&self) {
         if let Some(checker) = &self.checker {
             checker.end();
+        }
+        if let Some(compactor) = &self.compactor {
+            compactor.end();
         }
         self.driver.close();
         self.end_reflector(Life::Closed);

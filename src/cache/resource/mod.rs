@@ -2,12 +2,13 @@
 //!
 //! Start with [`Resource`]. `lifecycle` opens and closes the stream, or the `streams` of all branches. What these tell is `incoming`. `driver` applies it
 //! to the cacher, `flusher` tells of it. `building`, `packing`,
-//! `checker` and `resyncs` work in the background. `watches`, `reads`, `writes` and `deletions` answer
+//! `checker`, `compactor` and `resyncs` work in the background. `watches`, `reads`, `writes` and `deletions` answer
 //! users. What they share is their `access` to the state: they wait for it (`waits`), or ask past it (`upstream`, `requests`).
 
 mod access;
 mod building;
 mod checker;
+mod compactor;
 mod content;
 mod deletions;
 mod driver;
@@ -30,6 +31,7 @@ mod watches;
 mod writes;
 
 pub use checker::{Item, MIN_CHECK_INTERVAL_MS, Mismatch, Outcome};
+pub use compactor::COMPACTION_INTERVAL_MS;
 pub use deletions::Deleting;
 pub use resource::Resource;
 pub use writes::{Failure, Written};

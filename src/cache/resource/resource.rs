@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::access::Access;
 use super::building::Building;
 use super::checker::{Check, Checker, Outcome};
+use super::compactor::Compactor;
 use super::deletions::Deleting;
 use super::driver::Driver;
 use super::flusher::Flusher;
@@ -150,6 +151,7 @@ impl Resource {
             share: share.clone(),
             driver: driver.clone(),
             checker,
+            compactor: Compactor::new(cacher.clone(), source.clone(), runtime.clone()),
             progress,
             source: source.clone(),
             runtime: runtime.clone(),

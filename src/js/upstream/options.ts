@@ -14,6 +14,7 @@ export const MAY_HAVE = [
   "deleteCollection",
   "currentResourceVersion",
   "requestProgress",
+  "compactedResourceVersion",
 ] as const satisfies readonly (keyof Source)[];
 
 const poll = bag({ everyMs: number(1, 0x7fff_ffff) } satisfies Bag<PollOptions>, "everyMs");

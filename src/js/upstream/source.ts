@@ -115,6 +115,11 @@ export interface Source {
    * version, and never otherwise. It is done when the request is sent; a rejection is followed by the next request.
    */
   requestProgress?(signal: HostAbortSignal): Promise<void>;
+  /**
+   * Before which version the upstream serves no state any more; `"0"` where it serves all. Asked every 15 seconds while the resource is open. A list at
+   * an earlier version is then not answered by the cache either, but by `list`, which refuses it with code 410.
+   */
+  compactedResourceVersion?(signal: HostAbortSignal): Promise<string>;
 }
 
 /** A write of one object. */

@@ -97,6 +97,7 @@ export interface RawSource {
   deleteCollection?: Function;
   currentResourceVersion?: Function;
   requestProgress?: Function;
+  compactedResourceVersion?: Function;
   collection?: { namespace?: string | undefined };
 }
 

@@ -39,6 +39,8 @@ extern "C" {
     fn current_version(this: &JsSource, signal: &AbortSignal) -> Result<JsValue, JsValue>;
     #[wasm_bindgen(method, catch, js_name = requestProgress)]
     fn request_progress(this: &JsSource, signal: &AbortSignal) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(method, catch, js_name = compactedResourceVersion)]
+    fn compacted_version(this: &JsSource, signal: &AbortSignal) -> Result<JsValue, JsValue>;
     #[wasm_bindgen(method, catch)]
     fn watch(this: &JsSource, request: &JsValue, signal: &AbortSignal) -> Result<JsValue, JsValue>;
 }
@@ -49,6 +51,8 @@ pub(in crate::web) struct ObjectSource {
     tells_version: bool,
     /// Whether it has `requestProgress`.
     makes_progress: bool,
+    /// Whether it has `compactedResourceVersion`.
+    tells_compaction: bool,
     collection: Option<Collection>,
     /// How its answers are read, where they are etcd's.
     dialect: Option<Dialect>,
@@ -64,9 +68,18 @@ impl ObjectSource {
         };
         let has = |name: &str| property(source.unchecked_ref(), name).is_some_and(|value| value.is_function());
         let (tells_version, makes_progress) = (has("currentResourceVersion"), has("requestProgress"));
+        let tells_compaction = has("compactedResourceVersion");
         let collection = property(source.unchecked_ref(), "collection").filter(JsValue::is_object);
         let collection = collection.map(|given| Collection { namespace: text(&given, "namespace").filter(|text| !text.is_empty()) });
-        Self { tells_version, makes_progress, collection, dialect, source: Rc::new(source), runtime: Rc::new(WebRuntime::new()) }
+        Self {
+            tells_version,
+            makes_progress,
+            tells_compaction,
+            collection,
+            dialect,
+            source: Rc::new(source),
+            runtime: Rc::new(WebRuntime::new()),
+        }
     }
 }
 
@@ -79,9 +92,7 @@ impl Source for ObjectSource {
         let source = self.source.clone();
         let asked = async move {
             let abort = Abort::new()?;
-            let answer = settled(source.current_version(&abort.signal())).await?;
-            let text = answer.as_string().ok_or_else(|| Error::protocol("the source's currentResourceVersion gave no text"))?;
-            Version::parse(&text).map_err(|error| Error::protocol(format!("the source's currentResourceVersion: {error}")))
+            version_of(settled(source.current_version(&abort.signal())).await?, "currentResourceVersion")
         };
         self.tells_version.then(|| asked.boxed_local())
     }
@@ -93,6 +104,15 @@ impl Source for ObjectSource {
             settled(source.request_progress(&abort.signal())).await.map(drop)
         };
         self.makes_progress.then(|| asked.boxed_local())
+    }
+
+    fn compacted_version(&self) -> Option<LocalBoxFuture<'static, Result<Version, Error>>> {
+        let source = self.source.clone();
+        let asked = async move {
+            let abort = Abort::new()?;
+            version_of(settled(source.compacted_version(&abort.signal())).await?, "compactedResourceVersion")
+        };
+        self.tells_compaction.then(|| asked.boxed_local())
     }
 
     fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
@@ -196,6 +216,12 @@ impl Source for ObjectSource {
 async fn settled(called: Result<JsValue, JsValue>) -> Result<JsValue, Error> {
     let settled = async { JsFuture::from(Promise::resolve(&called?)).await };
     settled.await.map_err(|thrown| from_thrown(&thrown))
+}
+
+/// The version that a method of the source has answered with.
+fn version_of(answer: JsValue, method: &str) -> Result<Version, Error> {
+    let text = answer.as_string().ok_or_else(|| Error::protocol(format!("the source's {method} gave no text")))?;
+    Version::parse(&text).map_err(|error| Error::protocol(format!("the source's {method}: {error}")))
 }
 
 /// Calls a method that the source may lack, and reads the document that it answers with; empty when it answers with none.

@@ -1,6 +1,7 @@
 //! What the cacher answers and does: reads, writes, failures, memory, and the loop of list and watch as seen from outside.
 
 mod checker;
+mod compaction;
 mod delegation;
 mod deletions;
 mod failures;

@@ -1,0 +1,58 @@
+//! What the upstream has compacted: a source that can tell is asked now and then, and what is gone there is not served from here either.
+//!
+//! Otherwise a list at an old version would depend on who answers it: the window may reach further back than the upstream.
+
+use std::rc::Rc;
+
+use super::shared_cacher::SharedCacher;
+use crate::connection::Phase;
+use crate::runtime::{SharedRuntime, SingleTask};
+use crate::source::Source;
+use crate::time::Millis;
+use crate::version::Version;
+
+/// The time from one question to the next, and before the first, as in the apiserver.
+pub const COMPACTION_INTERVAL_MS: Millis = 15_000;
+
+/// Asks while the resource is open.
+pub(super) struct Compactor {
+    cacher: Rc<SharedCacher>,
+    source: Rc<dyn Source>,
+    runtime: SharedRuntime,
+    task: SingleTask,
+}
+
+impl Compactor {
+    /// One that has not begun. `None` where the source does not tell.
+    pub(super) fn new(cacher: Rc<SharedCacher>, source: Rc<dyn Source>, runtime: SharedRuntime) -> Option<Self> {
+        source.compacted_version().is_some().then(|| Self { cacher, source, runtime, task: SingleTask::default() })
+    }
+
+    /// Asks from now on, until it is ended.
+    pub(super) fn start(&self) {
+        self.task.start(&*self.runtime, || run(self.cacher.clone(), self.source.clone(), self.runtime.clone()));
+    }
+
+    /// Ends it: a timer that outlived the resource would keep a process of Node alive.
+    pub(super) fn end(&self) {
+        self.task.end();
+    }
+}
+
+/// While the resource is paused nobody is asked. A question that fails is followed by the next.
+async fn run(cacher: Rc<SharedCacher>, source: Rc<dyn Source>, runtime: SharedRuntime) {
+    let mut compacted = Version::ZERO;
+    loop {
+        runtime.sleep(COMPACTION_INTERVAL_MS).await;
+        if cacher.borrow().availability().phase() == Phase::Paused {
+            continue;
+        }
+        let Some(asked) = source.compacted_version() else { return };
+        if let Ok(version) = asked.await
+            && version > compacted
+        {
+            cacher.with(|cacher| cacher.held_mut().compact(&version));
+            compacted = version;
+        }
+    }
+}

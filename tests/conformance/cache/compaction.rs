@@ -1,0 +1,97 @@
+//! What the upstream has compacted is not served from here either, where it can be asked.
+
+use watchcache::cache::{COMPACTION_INTERVAL_MS as PERIOD_MS, ListOptions};
+use watchcache::status::{Error, ErrorCode};
+
+use super::lists::lists;
+use crate::helpers::rig::{Rig, Setup};
+
+fn exactly(version: u64) -> ListOptions {
+    ListOptions { resource_version: Some(version.to_string()), resource_version_match: Some("Exact".into()), ..ListOptions::default() }
+}
+
+fn refused(rig: &Rig, options: ListOptions) -> Error {
+    let error = rig.list(options).unwrap_err();
+    assert_eq!((error.code, error.status.as_ref().map(|status| status.code)), (ErrorCode::Expired, Some(410)));
+    error
+}
+
+/// Objects at 101 to 104, and an upstream that has forgotten what lies before 103.
+fn compacted(tells: bool) -> Rig {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        upstream.tells_compaction.set(tells);
+        upstream.pass(1);
+    });
+    for name in ["a", "b", "c"] {
+        rig.upstream.put("ns", name);
+    }
+    rig.run(0);
+    assert_eq!(rig.version(), 104);
+    rig.upstream.expire_to(103);
+    rig
+}
+
+#[test]
+fn snp_09_what_the_upstream_has_compacted_is_gone_here_too() {
+    let rig = compacted(true);
+    let before = lists(&rig);
+    assert_eq!(rig.list(exactly(102)).unwrap(), (vec!["ns/a@102".to_owned()], 102));
+    assert_eq!(lists(&rig), before, "nobody has asked yet");
+
+    rig.run(PERIOD_MS);
+    let before = lists(&rig);
+    let error = refused(&rig, exactly(102));
+    assert_eq!(error.message, "The resourceVersion for the provided list is too old.");
+    assert_eq!(lists(&rig), before + 1, "the upstream says so");
+    for version in [103, 104] {
+        assert_eq!(rig.list(exactly(version)).unwrap().1, version);
+    }
+    assert_eq!(lists(&rig), before + 1, "what the upstream serves is still served here");
+}
+
+#[test]
+fn snp_09_a_token_of_a_compacted_version_is_410_and_tells_how_to_go_on() {
+    let rig = compacted(true);
+    rig.upstream.put("ns", "d");
+    rig.run(0);
+    let limit = |version: u64| ListOptions { resource_version: Some(version.to_string()), limit: 1, ..ListOptions::default() };
+    let token = rig.pages(limit(104)).unwrap().continue_token;
+    let further = || ListOptions { continue_token: token.clone(), ..ListOptions::default() };
+    assert_eq!(rig.list(further()).unwrap(), (vec!["ns/b@103".to_owned(), "ns/c@104".to_owned()], 104));
+    rig.upstream.expire();
+    rig.run(PERIOD_MS);
+    let error = refused(&rig, further());
+    assert!(error.message.starts_with("The provided continue parameter is too old to display a consistent list result"));
+    assert!(error.status.unwrap().metadata.continue_token.is_some());
+}
+
+#[test]
+fn snp_09_it_is_asked_each_15_seconds_while_the_resource_is_open() {
+    let rig = compacted(true);
+    let asked = || rig.upstream.asked_compaction.borrow().clone();
+    let opened = rig.time.elapsed();
+    rig.run(PERIOD_MS - 1);
+    assert!(asked().is_empty());
+    rig.run(1);
+    rig.run(2 * PERIOD_MS);
+    assert_eq!(asked(), [1, 2, 3].map(|times| opened + times * PERIOD_MS));
+    rig.resource.pause();
+    rig.run(2 * PERIOD_MS);
+    assert_eq!(asked().len(), 3, "not while it is paused");
+    rig.resource.resume();
+    rig.run(PERIOD_MS);
+    assert_eq!(asked().len(), 4);
+    rig.resource.close();
+    rig.run(2 * PERIOD_MS);
+    assert_eq!(asked().len(), 4, "nor when it is closed");
+}
+
+#[test]
+fn snp_09_an_upstream_that_does_not_tell_is_not_asked() {
+    let rig = compacted(false);
+    rig.run(3 * PERIOD_MS);
+    assert!(rig.upstream.asked_compaction.borrow().is_empty());
+    let before = lists(&rig);
+    assert_eq!(rig.list(exactly(102)).unwrap(), (vec!["ns/a@102".to_owned()], 102));
+    assert_eq!(lists(&rig), before);
+}
