@@ -102,7 +102,7 @@ pub trait Source {
         None
     }
 
-    /// Asks before which version the upstream serves no state any more, 0 where it serves all; `None` where that cannot be asked, as over the
+    /// Asks before which version the upstream serves no state any more; 0 where it serves all. `None` where that cannot be asked, as over the
     /// Kubernetes API. Nothing is sent before the future is polled.
     fn compacted_version(&self) -> Option<LocalBoxFuture<'static, Result<Version, Error>>> {
         None

@@ -1,6 +1,6 @@
 /**
  * `watchcache/etcd` on a cluster of three: members that are paused, lose their leader, or die. At the end a storm: under load the leader is killed again and
- * again, members are paused in turn, and every history that was told is held against etcd's nine promises.
+ * again, and members are paused in turn. Every history that was told is held against etcd's nine promises.
  */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -1,4 +1,4 @@
-//! What the upstream has compacted: a source that can tell is asked now and then, and what is gone there is not served from here either.
+//! What the upstream has compacted. A source that can tell is asked now and then, and what is gone there is not served from here either.
 //!
 //! Otherwise a list at an old version would depend on who answers it: the window may reach further back than the upstream.
 

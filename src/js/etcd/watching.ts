@@ -190,7 +190,7 @@ export class Watching {
 
   /**
    * Of a watch that was open only a compaction says that it cannot go on where it was. Anything else is told to who opens it again, if it is so
-   * then: a member may have lost its leader, or a token its time.
+   * then. A member may have lost its leader, or a token its time.
    */
   #refused(error: unknown): void {
     const goesOn = this.#isOpen && error instanceof Refusal && error.code !== 410;
