@@ -5,6 +5,7 @@ import * as fanout from "./fanout.js";
 import * as informer from "./informer.js";
 import * as ingest from "./ingest.js";
 import * as load from "./load.js";
+import * as namespaces from "./namespaces.js";
 import * as path from "./path.js";
 import * as resting from "./resting.js";
 import * as slices from "./slices.js";
@@ -18,6 +19,7 @@ globalThis.scenarios = {
   ...informer,
   ...ingest,
   ...load,
+  ...namespaces,
   ...path,
   ...resting,
   ...slices,

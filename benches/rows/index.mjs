@@ -6,6 +6,7 @@ import fanout from "./fanout.mjs";
 import informer from "./informer.mjs";
 import ingest from "./ingest.mjs";
 import load from "./load.mjs";
+import namespaces from "./namespaces.mjs";
 import path from "./path.mjs";
 import resting from "./resting.mjs";
 import size from "./size.mjs";
@@ -13,4 +14,4 @@ import soak from "./soak.mjs";
 import table from "./table.mjs";
 import view from "./view.mjs";
 
-export const ROWS = [ingest, fanout, path, dispatch, view, table, consoles, resting, load, informer, soak, size];
+export const ROWS = [ingest, fanout, path, dispatch, view, table, consoles, resting, load, informer, namespaces, soak, size];
