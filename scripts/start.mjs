@@ -2,6 +2,7 @@
 // `npm start`: sets up what is missing, builds what has changed, then serves the demo page and its API on one origin.
 // With --bench it serves a page that runs the benchmarks in the visitor's own browser instead.
 // With --kubernetes a real etcd and kube-apiserver are under the page; Go builds them.
+// With --etcd it is a small page over three members of etcd, which Go builds as well.
 // Arguments go to the server:  npm start -- --port 8080      npm start -- --proxy http://127.0.0.1:8001
 import { join } from "node:path";
 import { build } from "./build.mjs";
@@ -21,13 +22,19 @@ if (process.env.npm_lifecycle_event === "start") {
 await main(async () => {
   const given = process.argv.slice(2);
   const kubernetes = given.includes("--kubernetes");
-  if (kubernetes) requireGo(); // before anything that takes long
+  const etcd = given.includes("--etcd");
+  if (kubernetes || etcd) requireGo(); // before anything that takes long
   await setup({ browser: false });
   await build();
   const bench = given.includes("--bench");
-  if (!bench) await buildPage();
-  const program = bench ? "benches/serve.mjs" : kubernetes ? "tests/servers/clients/start-kubernetes.mjs" : "www/server/main.mjs";
-  const passed = given.filter((argument) => argument !== "--bench" && argument !== "--kubernetes");
+  if (!bench && !etcd) await buildPage();
+  const over = kubernetes
+    ? "tests/servers/clients/start-kubernetes.mjs"
+    : etcd
+      ? "tests/servers/start-etcd/main.mjs"
+      : "www/server/main.mjs";
+  const program = bench ? "benches/serve.mjs" : over;
+  const passed = given.filter((argument) => argument !== "--bench" && argument !== "--kubernetes" && argument !== "--etcd");
   const server = await run(process.execPath, [join(root, program), ...passed]);
   process.exitCode = server.code;
 });
