@@ -5,9 +5,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "node:test";
 import { promisify } from "node:util";
+import { requireGo } from "../../../scripts/lib/go.mjs";
 import { root } from "../../../scripts/lib/project.mjs";
 
 it("the table of types is as the program writes it", async () => {
+  requireGo();
   // The flags of the other programs: what these have built is not built again.
   const cwd = join(root, "tests", "servers", "clients", "client-go");
   const { stdout } = await promisify(execFile)("go", ["run", "-trimpath", "./types"], {
