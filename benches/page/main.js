@@ -6,6 +6,7 @@ import * as informer from "./informer.js";
 import * as ingest from "./ingest.js";
 import * as load from "./load.js";
 import * as namespaces from "./namespaces.js";
+import * as parts from "./parts.js";
 import * as path from "./path.js";
 import * as resting from "./resting.js";
 import * as slices from "./slices.js";
@@ -20,6 +21,7 @@ globalThis.scenarios = {
   ...ingest,
   ...load,
   ...namespaces,
+  ...parts,
   ...path,
   ...resting,
   ...slices,

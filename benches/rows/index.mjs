@@ -7,6 +7,7 @@ import informer from "./informer.mjs";
 import ingest from "./ingest.mjs";
 import load from "./load.mjs";
 import namespaces from "./namespaces.mjs";
+import parts from "./parts.mjs";
 import path from "./path.mjs";
 import resting from "./resting.mjs";
 import size from "./size.mjs";
@@ -14,4 +15,4 @@ import soak from "./soak.mjs";
 import table from "./table.mjs";
 import view from "./view.mjs";
 
-export const ROWS = [ingest, fanout, path, dispatch, view, table, consoles, resting, load, informer, namespaces, soak, size];
+export const ROWS = [ingest, fanout, path, dispatch, view, table, consoles, resting, load, parts, namespaces, informer, soak, size];
