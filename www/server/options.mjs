@@ -55,6 +55,7 @@ export const USAGE = `Usage: node www/server/main.mjs [options]
   --proxy URL        forward the API to this server instead, such as a kubectl proxy at http://127.0.0.1:8001
   --root DIRECTORY   directory of the built page
   --help             this text
+\`npm start -- --kubernetes\` has a real etcd and kube-apiserver instead (needs Go): with --port, --host, --pods, --rate, --seed and --root
 `;
 
 const NUMBERS = {

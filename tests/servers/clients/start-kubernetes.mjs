@@ -5,7 +5,7 @@
 import { startServer } from "../../../www/server/index.mjs";
 import { populate } from "../../../www/server/cluster/cluster.mjs";
 import { Mirror } from "../../../www/server/mirror.mjs";
-import { DEFAULTS, parseCommandLine } from "../../../www/server/options.mjs";
+import { DEFAULTS, parseCommandLine, USAGE } from "../../../www/server/options.mjs";
 import { Store } from "../../../www/server/store.mjs";
 import { Traffic } from "../../../www/server/traffic.mjs";
 import { SetupError, main, say } from "../../../scripts/lib/fail.mjs";
@@ -16,10 +16,24 @@ import { requireGo } from "../../../scripts/lib/go.mjs";
 const PODS = 1_000;
 const RATE = 20;
 
+/** What is asked of the embedded server, or of another one. */
+const FOREIGN = ["proxy", "cache", "tokens", "history", "historyBytes", "bookmarkMs"];
+
+/** @param {string[]} args */
+function read(args) {
+  try {
+    return parseCommandLine(args);
+  } catch (error) {
+    throw new SetupError(`${/** @type {Error} */ (error).message.replace(/\.$/, "")}. --help says what there is.`);
+  }
+}
+
 await main(async () => {
-  const given = parseCommandLine(process.argv.slice(2));
-  if (given.proxy !== undefined || given.cache || given.tokens)
-    throw new SetupError("--kubernetes starts a server of its own: leave --proxy, --cache and --token out.");
+  const given = read(process.argv.slice(2));
+  if (given.help) return void process.stdout.write(USAGE);
+  const foreign = FOREIGN.filter((name) => /** @type {Record<string, unknown>} */ (given)[name] !== undefined);
+  if (foreign.length > 0)
+    throw new SetupError("--kubernetes starts a server of its own: leave --proxy, --cache, --token, --history and --bookmark-ms out.");
   requireGo(); // before anything that takes long
   const options = { ...DEFAULTS, pods: PODS, rate: RATE, ...given };
   // As many services as the synthetic cluster has do not fit into the smallest range.

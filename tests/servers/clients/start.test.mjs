@@ -70,11 +70,28 @@ describe("npm start -- --kubernetes", () => {
     );
   });
 
-  it("has no second server to forward to", async () => {
-    const child = spawn(process.execPath, [program, "--proxy", "http://127.0.0.1:1"], { stdio: ["ignore", "ignore", "pipe"] });
+  /** @param {...string} args @returns {Promise<[code: number, said: string]>} */
+  const ended = async (...args) => {
+    const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "pipe"] });
     let said = "";
-    child.stderr.setEncoding("utf8").on("data", (data) => (said += data));
-    assert.notEqual((await once(child, "close"))[0], 0);
-    assert.match(said, /--kubernetes starts a server of its own: leave --proxy, --cache and --token out/);
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (data) => (said += data));
+    const [code] = await once(child, "close");
+    return [code, said.trim()];
+  };
+
+  it("has no second server to forward to, and none with a history of its own", async () => {
+    const own = "watchcache: --kubernetes starts a server of its own: leave --proxy, --cache, --token, --history and --bookmark-ms out.";
+    assert.deepEqual(await ended("--proxy", "http://127.0.0.1:1"), [1, own]);
+    assert.deepEqual(await ended("--history", "5"), [1, own]);
+  });
+
+  it("says what is wrong with an option, and which there are", async () => {
+    assert.deepEqual(await ended("--pods", "x"), [
+      1,
+      'watchcache: --pods is a number from 0 to 200000, not "x". --help says what there is.',
+    ]);
+    const [code, said] = await ended("--help");
+    assert.equal(code, 0);
+    assert.match(said, /--kubernetes/);
   });
 });
