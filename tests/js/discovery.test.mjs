@@ -321,6 +321,22 @@ for (const [what, answers, code, message] of [
     assert.throws(() => cache.resource("deploy"), coded("invalid", /discover\(\) first/));
   });
 
+test("a date in Retry-After counts from the answer's own clock, and what is none is left out", async (t) => {
+  const headers = { date: "Sun, 06 Nov 1994 08:49:37 GMT" };
+  for (const [given, seconds] of [
+    ["Sun, 06 Nov 1994 08:50:07 GMT", 30],
+    ["Sun, 06 Nov 1994 08:49:37 GMT", undefined],
+    ["soon", undefined],
+    [" 5 ", 5],
+  ]) {
+    const { cache } = await serving(t, () => ({ code: 503, raw: "", headers: { ...headers, "retry-after": given } }));
+    await assert.rejects(cache.discover(), (error) => {
+      assert.deepEqual([error.code, error.retryable, error.retryAfterSeconds], ["unavailable", true, seconds], given);
+      return true;
+    });
+  }
+});
+
 test("one of both roots is enough", async (t) => {
   const { cache } = await serving(t, { "/apis": ALL["/apis"] });
   assert.equal((await cache.discover()).find("deploy").name, "apps/v1/deployments");

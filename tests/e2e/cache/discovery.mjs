@@ -102,6 +102,49 @@ export function discoveryScenarios(getTarget, has) {
       }));
   });
 
+  describe("a group whose server is away", { skip: has.customResources ? false : "the server has none" }, () => {
+    it("is named, in either form, and all others are there", () =>
+      withCache(getTarget(), async ({ place, cache, open }) => {
+        const services = "/apis/apiregistration.k8s.io/v1/apiservices";
+        await place.api.create(services, {
+          apiVersion: "apiregistration.k8s.io/v1",
+          kind: "APIService",
+          metadata: { name: "v1beta1.away.example.com" },
+          spec: {
+            group: "away.example.com",
+            version: "v1beta1",
+            service: { namespace: place.namespace, name: "away" },
+            insecureSkipTLSVerify: true,
+            groupPriorityMinimum: 100,
+            versionPriority: 100,
+          },
+        });
+        const old = open({ fetch: classic });
+        try {
+          for (const one of [cache, old]) {
+            /** @type {any} */
+            let discovery;
+            await repeatedly(async () => {
+              discovery = await one.discover({ refresh: true });
+              return discovery.failed.length > 0;
+            }, "the group");
+            assert.deepEqual(
+              discovery.failed.map((/** @type {any} */ { group, version, error }) => [group, version, error.code]),
+              [["away.example.com", "v1beta1", "unavailable"]],
+            );
+            assert.equal(discovery.find("deploy").name, "apps/v1/deployments");
+            assert.throws(
+              () => one.resource({ kind: "Thing", group: "away.example.com" }),
+              (/** @type {any} */ error) => error.code === "unavailable" && error.retryable,
+            );
+          }
+        } finally {
+          await old.close();
+          await place.api.must("DELETE", `${services}/v1beta1.away.example.com`);
+        }
+      }));
+  });
+
   describe("a custom resource", { skip: has.customResources ? false : "the server has none" }, () => {
     it("is failed while it does not exist, lives when it appears, loses its rows with its definition, and lives again", () =>
       withCache(getTarget(), async ({ place, cache }) => {
