@@ -121,6 +121,8 @@ pub struct Upstream {
     pub tells_progress: Cell<bool>,
     /// Whether it tells what it has compacted.
     pub tells_compaction: Cell<bool>,
+    /// Whether it leaves that question without an answer.
+    pub hangs_compaction: Cell<bool>,
     /// When it was asked that.
     pub asked_compaction: RefCell<Vec<Millis>>,
     /// Whether its objects are all of one kind, as those of a Kubernetes API.
@@ -160,6 +162,7 @@ impl Upstream {
             writes: Writes::default(),
             tells_progress: Cell::new(false),
             tells_compaction: Cell::new(false),
+            hangs_compaction: Cell::new(false),
             asked_compaction: RefCell::default(),
             names_kinds: Cell::new(false),
             namespace: RefCell::default(),
@@ -561,6 +564,9 @@ impl Source for Shared {
         self.0.tells_compaction.get().then(|| {
             async move {
                 upstream.asked_compaction.borrow_mut().push(upstream.time.elapsed());
+                if upstream.hangs_compaction.get() {
+                    std::future::pending::<()>().await;
+                }
                 Ok(Version::from(upstream.compacted()))
             }
             .boxed_local()

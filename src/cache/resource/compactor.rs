@@ -4,6 +4,8 @@
 
 use std::rc::Rc;
 
+use futures::future::{Either, select};
+
 use super::shared_cacher::SharedCacher;
 use crate::connection::Phase;
 use crate::runtime::{SharedRuntime, SingleTask};
@@ -13,6 +15,8 @@ use crate::version::Version;
 
 /// The time from one question to the next, and before the first, as in the apiserver.
 pub const COMPACTION_INTERVAL_MS: Millis = 15_000;
+/// How long one question may take. One that hangs must not keep those after it.
+const MAX_QUESTION_MS: Millis = 10_000;
 
 /// Asks while the resource is open.
 pub(super) struct Compactor {
@@ -48,7 +52,7 @@ async fn run(cacher: Rc<SharedCacher>, source: Rc<dyn Source>, runtime: SharedRu
             continue;
         }
         let Some(asked) = source.compacted_version() else { return };
-        if let Ok(version) = asked.await
+        if let Either::Left((Ok(version), _)) = select(asked, runtime.sleep(MAX_QUESTION_MS)).await
             && version > compacted
         {
             cacher.with(|cacher| cacher.held_mut().compact(&version));

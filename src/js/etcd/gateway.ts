@@ -2,9 +2,10 @@ import type { HostAbortSignal, WebSocketClass } from "../host/types.js";
 import { invalid } from "../options/kinds.js";
 import type { Source, SourceAnswer, SourceWrite } from "../upstream/source.js";
 import { Client } from "./client.js";
-import { keyOf, positionOf, rangeOf, revisionOf, revisionRequest, versionOf } from "./keys.js";
+import { type KeyRange, keyOf, positionOf, rangeOf, revisionOf, revisionRequest, versionOf } from "./keys.js";
 import type { Settings } from "./options.js";
 import {
+  Compacted,
   exists,
   FUTURE,
   isElsewhere,
@@ -33,6 +34,12 @@ export interface GatewayAnswer extends SourceAnswer {
   readonly deleted?: string;
 }
 
+/** Before it there is nothing to forget. */
+const FIRST_REVISION = "1";
+
+/** How often a watch that ends at once is asked how far it is. */
+const PROGRESS_MS = 100;
+
 const RANGE = "/v3/kv/range";
 const TXN = "/v3/kv/txn";
 
@@ -43,6 +50,8 @@ export class Gateway {
   readonly #settings: Settings;
   readonly #client: Client;
   readonly #watches = new Set<Watching>();
+  /** What is known to be there still. */
+  #compacted = FIRST_REVISION;
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -75,7 +84,7 @@ export class Gateway {
     if (sendInitialEvents || resourceVersion === undefined || /^0*$/.test(resourceVersion)) throw noVersion();
     const { revision, whole } = revisionOf(resourceVersion, this.transactions);
     // What the core has heard of a revision it leaves out.
-    const watching = await this.#open(whole ? String(BigInt(revision) + 1n) : revision, signal);
+    const watching = await this.#open(rangeOf(this.#settings.prefix, {}), whole ? String(BigInt(revision) + 1n) : revision, signal);
     const timer = setTimeout(() => watching.finish({}), Math.min(timeoutSeconds * 1_000, 0x7fff_ffff));
     const stop = () => watching.finish({});
     signal.addEventListener("abort", stop, { once: true });
@@ -153,6 +162,32 @@ export class Gateway {
     return versionOf(String(header.revision), this.transactions);
   }
 
+  /** Only a watch that begins before it is told what was compacted: one of a single key, which ends at once. */
+  async compactedResourceVersion(signal: HostAbortSignal): Promise<string> {
+    const { key } = rangeOf(this.#settings.prefix, {});
+    let watching: Watching | undefined;
+    let asking: ReturnType<typeof setInterval> | undefined;
+    const stop = () => watching?.finish({ error: signal.reason });
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      const opened = (watching = await this.#open({ key }, this.#compacted, signal));
+      // Asked before etcd has looked through its history, it says nothing.
+      asking = setInterval(() => opened.requestProgress(), PROGRESS_MS);
+      // It was created; the next one is an event or the progress of a watch that was told all.
+      await opened.next();
+      await opened.next();
+    } catch (error) {
+      if (!(error instanceof Compacted)) throw error;
+      this.#compacted = error.before;
+    } finally {
+      clearInterval(asking);
+      signal.removeEventListener("abort", stop);
+      watching?.finish({});
+      if (watching !== undefined) this.#watches.delete(watching);
+    }
+    return this.#compacted === FIRST_REVISION ? "0" : versionOf(this.#compacted, this.transactions);
+  }
+
   async requestProgress(): Promise<void> {
     for (const watching of this.#watches) watching.requestProgress();
   }
@@ -165,8 +200,8 @@ export class Gateway {
   }
 
   /** Opens a watch at one member after the other. */
-  async #open(start: string, signal: HostAbortSignal): Promise<Watching> {
-    const { heartbeatMs, timeoutMs, prefix } = this.#settings;
+  async #open(range: KeyRange, start: string, signal: HostAbortSignal): Promise<Watching> {
+    const { heartbeatMs, timeoutMs } = this.#settings;
     const WebSocket = this.#settings.WebSocket ?? (globalThis.WebSocket as WebSocketClass | undefined);
     if (WebSocket === undefined) throw invalid("this host has no WebSocket: give one as an option of etcdSource, such as that of ws");
     let renewed = false;
@@ -174,7 +209,7 @@ export class Gateway {
       const credential = await this.#client.credential(signal);
       const { endpoint } = this.#client;
       const { token } = credential;
-      const watching = new Watching(this.#client, { endpoint, token, WebSocket, heartbeatMs, range: rangeOf(prefix, {}), start });
+      const watching = new Watching(this.#client, { endpoint, token, WebSocket, heartbeatMs, range, start });
       const stop = () => watching.finish({ error: signal.reason });
       signal.addEventListener("abort", stop, { once: true });
       const late = new Error(`etcd has not opened the watch within ${timeoutMs / 1000} seconds`);

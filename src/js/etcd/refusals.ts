@@ -17,6 +17,17 @@ export class Refusal extends Error {
 /** The reason of a refusal of a revision that is not there yet. */
 export const FUTURE = "FutureRevision";
 
+/** A watch began where etcd has no changes any more. */
+export class Compacted extends Refusal {
+  /** The first revision that etcd still has, whole. */
+  readonly before: string;
+
+  constructor(before: string) {
+    super(410, "Expired", `required revision has been compacted: etcd has none before ${before}`);
+    this.before = before;
+  }
+}
+
 /** By the words of etcd, where its code says something else or too little. */
 const BY_WORDS: readonly (readonly [RegExp, number, string])[] = [
   [/has been compacted/, 410, "Expired"],
@@ -75,8 +86,7 @@ export function ended(message: any): Refusal | undefined {
   if (error) return refusalOf(error.grpc_code ?? error.code, String(error.message ?? "the watch has failed"));
   if (!result?.canceled) return undefined;
   const { compact_revision: compacted, cancel_reason: said = "" } = result;
-  if (compacted && compacted !== "0")
-    return new Refusal(410, "Expired", `required revision has been compacted: etcd has none before ${compacted}`);
+  if (compacted && compacted !== "0") return new Compacted(compacted);
   const [, code, reason] = /^rpc error: code = (\w+) desc = (.*)$/s.exec(said) ?? [];
   if (code !== undefined) return refusalOf(code, reason!);
   return refusalOf(said.includes("permission denied") ? "PermissionDenied" : "Unavailable", said || "etcd has ended the watch");

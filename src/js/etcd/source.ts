@@ -74,6 +74,10 @@ class Etcd implements EtcdSource<any> {
     return this.#gateway.currentResourceVersion(signal);
   }
 
+  compactedResourceVersion(signal: HostAbortSignal): Promise<string> {
+    return this.#gateway.compactedResourceVersion(signal);
+  }
+
   requestProgress(): Promise<void> {
     return this.#gateway.requestProgress();
   }

@@ -95,3 +95,15 @@ fn snp_09_an_upstream_that_does_not_tell_is_not_asked() {
     assert_eq!(rig.list(exactly(102)).unwrap(), (vec!["ns/a@102".to_owned()], 102));
     assert_eq!(lists(&rig), before);
 }
+
+#[test]
+fn snp_09_a_question_without_an_answer_is_followed_by_the_next() {
+    let rig = compacted(true);
+    rig.upstream.hangs_compaction.set(true);
+    rig.run(PERIOD_MS);
+    rig.upstream.hangs_compaction.set(false);
+    assert_eq!(rig.list(exactly(102)).unwrap().1, 102, "nothing is known");
+    rig.run(2 * PERIOD_MS);
+    assert_eq!(rig.upstream.asked_compaction.borrow().len(), 2);
+    refused(&rig, exactly(102));
+}
