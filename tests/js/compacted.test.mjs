@@ -26,7 +26,7 @@ async function opened(cache, id, told) {
 }
 
 test("snp_09 a list at a version that the source says to be gone is 410; who gives no version is not believed", async (t) => {
-  const cache = createWatchCache({ flush: "microtask" });
+  const cache = createWatchCache({ flush: "microtask", linger: 60_000 });
   t.after(() => cache.close());
   const told = await opened(cache, "told", (version) => version);
   const wrong = await opened(cache, "wrong", (version) => Number(version));

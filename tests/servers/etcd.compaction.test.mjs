@@ -55,7 +55,7 @@ test("who gives the question up leaves no watch behind", async () => {
 });
 
 test("snp_09 a list at a revision that etcd has compacted is 410, though the cache has seen that state", async (t) => {
-  const cache = createWatchCache({ flush: "microtask" });
+  const cache = createWatchCache({ flush: "microtask", linger: 60_000 });
   t.after(() => cache.close());
   const source = sourceOf("/old/");
   let asks = 0;
