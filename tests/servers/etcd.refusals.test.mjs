@@ -1,7 +1,9 @@
 /** What each failure of etcd, or of what stands in its place, is to a user of `watchcache/etcd`: a code and a phase. */
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { init } from "watchcache";
 import { etcdSource } from "watchcache/etcd";
@@ -157,4 +159,21 @@ test("NOSPACE: a full store refuses writes as unavailable and says why; what is 
   assert.equal(resource.status.phase, "live");
   await resource.delete("first");
   assert.equal(resource.peek("first"), undefined);
+});
+
+test("etcd that was made anew at its address: rows stay, and it is told why, until somebody says `refresh({ reset: true })`", async (t) => {
+  const { resource } = await live(t, { prefix: "/anew/", heartbeatMs: 200 });
+  for (let i = 0; i < 5; i++) await create(resource, `key-${i}`, i);
+  await etcd.members[0].kill();
+  rmSync(join(etcd.dir, "m0"), { recursive: true });
+  await etcd.members[0].start();
+  await etcd.put("/anew/other", 1);
+  const { error } = await eventually(
+    () => /older|behind|went back|stale/.test(resource.status.error?.message ?? "") && resource.status,
+    () => `that it is told, not ${resource.status.phase} ${resource.status.error}`,
+  );
+  assert.equal(error.code, "protocol");
+  assert.equal(resource.size, 5);
+  resource.refresh({ reset: true }).catch(() => {});
+  await eventually(() => resource.size === 1 && resource.peek("other"), "what is there now");
 });
