@@ -144,23 +144,6 @@ describe("writes, and answers of one object", () => {
   });
 });
 
-test("NOSPACE: a full store refuses writes as unavailable and says why; what is held stays alive, and deletions go on", async (t) => {
-  const { resource } = await live(t);
-  await create(resource, "first", 1);
-  const filler = Buffer.alloc(150_000, 7);
-  await assert.rejects(async () => {
-    for (let i = 0; i < 100; i++) await etcd.put(`/filler/${i}`, filler);
-  }, /space exceeded/);
-  await assert.rejects(create(resource, "second", 2), { code: "unavailable", message: /database space exceeded/ });
-  await assert.rejects(
-    resource.update("first", (held) => ({ ...held, value: 2 })),
-    { code: "unavailable", message: /database space exceeded/ },
-  );
-  assert.equal(resource.status.phase, "live");
-  await resource.delete("first");
-  assert.equal(resource.peek("first"), undefined);
-});
-
 test("etcd that was made anew at its address: rows stay, and it is told why, until somebody says `refresh({ reset: true })`", async (t) => {
   const { resource } = await live(t, { prefix: "/anew/", heartbeatMs: 200 });
   for (let i = 0; i < 5; i++) await create(resource, `key-${i}`, i);
@@ -176,4 +159,21 @@ test("etcd that was made anew at its address: rows stay, and it is told why, unt
   assert.equal(resource.size, 5);
   resource.refresh({ reset: true }).catch(() => {});
   await eventually(() => resource.size === 1 && resource.peek("other"), "what is there now");
+});
+
+test("NOSPACE: a full store refuses writes as unavailable and says why; what is held stays alive, and deletions go on", async (t) => {
+  const { resource } = await live(t);
+  await create(resource, "first", 1);
+  const filler = Buffer.alloc(150_000, 7);
+  await assert.rejects(async () => {
+    for (let i = 0; i < 100; i++) await etcd.put(`/filler/${i}`, filler);
+  }, /space exceeded/);
+  await assert.rejects(create(resource, "second", 2), { code: "unavailable", message: /database space exceeded/ });
+  await assert.rejects(
+    resource.update("first", (held) => ({ ...held, value: 2 })),
+    { code: "unavailable", message: /database space exceeded/ },
+  );
+  assert.equal(resource.status.phase, "live");
+  await resource.delete("first");
+  assert.equal(resource.peek("first"), undefined);
 });
