@@ -1,6 +1,7 @@
 //! An upstream in memory with the API server's rules. Every write has its own version, lists are consistent and paged, watches
 //! replay the history, and old versions expire. On request it misbehaves in every way that networks, proxies and replicas do.
 
+mod asked;
 pub mod faults;
 mod storage;
 mod wire;
@@ -10,6 +11,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
+use asked::Compaction;
 use faults::Spoiled;
 pub use faults::{ListFault, WatchFault};
 use futures::FutureExt;
@@ -119,12 +121,8 @@ pub struct Upstream {
     pub writes: Writes,
     /// Whether it tells its version and its progress on request, as etcd does and the Kubernetes API does not.
     pub tells_progress: Cell<bool>,
-    /// Whether it tells what it has compacted.
-    pub tells_compaction: Cell<bool>,
-    /// Whether it leaves that question without an answer.
-    pub hangs_compaction: Cell<bool>,
-    /// When it was asked that.
-    pub asked_compaction: RefCell<Vec<Millis>>,
+    /// Whether it tells what it has compacted, whether it leaves that question without an answer, and when it was asked.
+    pub compaction: Compaction,
     /// Whether its objects are all of one kind, as those of a Kubernetes API.
     pub names_kinds: Cell<bool>,
     /// The one namespace that its collection is of.
@@ -161,9 +159,7 @@ impl Upstream {
             bookmark_every: Cell::new(60_000),
             writes: Writes::default(),
             tells_progress: Cell::new(false),
-            tells_compaction: Cell::new(false),
-            hangs_compaction: Cell::new(false),
-            asked_compaction: RefCell::default(),
+            compaction: Compaction::default(),
             names_kinds: Cell::new(false),
             namespace: RefCell::default(),
             asked: RefCell::default(),
@@ -536,41 +532,15 @@ impl Source for Shared {
     }
 
     fn current_version(&self) -> Option<LocalBoxFuture<'static, Result<Version, Error>>> {
-        let upstream = self.0.clone();
-        self.0.tells_progress.get().then(|| {
-            async move {
-                upstream.asked.borrow_mut().0.push(upstream.time.elapsed());
-                upstream.wait().await;
-                Ok(Version::from(upstream.version()))
-            }
-            .boxed_local()
-        })
+        asked::current_version(&self.0)
     }
 
     fn request_progress(&self) -> Option<LocalBoxFuture<'static, Result<(), Error>>> {
-        let upstream = self.0.clone();
-        self.0.tells_progress.get().then(|| {
-            async move {
-                upstream.asked.borrow_mut().1.push(upstream.time.elapsed());
-                upstream.bookmark();
-                Ok(())
-            }
-            .boxed_local()
-        })
+        asked::request_progress(&self.0)
     }
 
     fn compacted_version(&self) -> Option<LocalBoxFuture<'static, Result<Version, Error>>> {
-        let upstream = self.0.clone();
-        self.0.tells_compaction.get().then(|| {
-            async move {
-                upstream.asked_compaction.borrow_mut().push(upstream.time.elapsed());
-                if upstream.hangs_compaction.get() {
-                    std::future::pending::<()>().await;
-                }
-                Ok(Version::from(upstream.compacted()))
-            }
-            .boxed_local()
-        })
+        asked::compacted_version(&self.0)
     }
 
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {

@@ -19,7 +19,7 @@ fn refused(rig: &Rig, options: ListOptions) -> Error {
 /// Objects at 101 to 104, and an upstream that has forgotten what lies before 103.
 fn compacted(tells: bool) -> Rig {
     let rig = Rig::new(Setup::default(), |upstream| {
-        upstream.tells_compaction.set(tells);
+        upstream.compaction.tells.set(tells);
         upstream.pass(1);
     });
     for name in ["a", "b", "c"] {
@@ -68,7 +68,7 @@ fn snp_09_a_token_of_a_compacted_version_is_410_and_tells_how_to_go_on() {
 #[test]
 fn snp_09_it_is_asked_each_15_seconds_while_the_resource_is_open() {
     let rig = compacted(true);
-    let asked = || rig.upstream.asked_compaction.borrow().clone();
+    let asked = || rig.upstream.compaction.asked.borrow().clone();
     let opened = rig.time.elapsed();
     rig.run(PERIOD_MS - 1);
     assert!(asked().is_empty());
@@ -90,7 +90,7 @@ fn snp_09_it_is_asked_each_15_seconds_while_the_resource_is_open() {
 fn snp_09_an_upstream_that_does_not_tell_is_not_asked() {
     let rig = compacted(false);
     rig.run(3 * PERIOD_MS);
-    assert!(rig.upstream.asked_compaction.borrow().is_empty());
+    assert!(rig.upstream.compaction.asked.borrow().is_empty());
     let before = lists(&rig);
     assert_eq!(rig.list(exactly(102)).unwrap(), (vec!["ns/a@102".to_owned()], 102));
     assert_eq!(lists(&rig), before);
@@ -99,11 +99,11 @@ fn snp_09_an_upstream_that_does_not_tell_is_not_asked() {
 #[test]
 fn snp_09_a_question_without_an_answer_is_followed_by_the_next() {
     let rig = compacted(true);
-    rig.upstream.hangs_compaction.set(true);
+    rig.upstream.compaction.hangs.set(true);
     rig.run(PERIOD_MS);
-    rig.upstream.hangs_compaction.set(false);
+    rig.upstream.compaction.hangs.set(false);
     assert_eq!(rig.list(exactly(102)).unwrap().1, 102, "nothing is known");
     rig.run(2 * PERIOD_MS);
-    assert_eq!(rig.upstream.asked_compaction.borrow().len(), 2);
+    assert_eq!(rig.upstream.compaction.asked.borrow().len(), 2);
     refused(&rig, exactly(102));
 }
