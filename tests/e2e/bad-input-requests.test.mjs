@@ -177,7 +177,7 @@ describe("wrong paths and servers", () => {
       const { server } = await guarded(t);
       const auth = () => ({ token: TOKEN });
       for (const [spec, words] of /** @type {const} */ ([
-        ["nonesuch", /could not find the requested resource/],
+        ["v1/nonesuch", /could not find the requested resource/],
         ["nonesuch.example.com/v1/things", /404 page not found|could not find/],
         ["apps/v9/deployments", /404 page not found|could not find/],
       ])) {

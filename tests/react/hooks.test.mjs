@@ -304,6 +304,18 @@ test("useObject over a resource of one namespace stays within it, and uses its s
   });
 });
 
+test("useObject over several namespaces asks the one that the object is of, and shows none of another", async () => {
+  const all = (await (await fetch(`${server.url}/api/v1/pods`)).json()).items.map(({ metadata }) => metadata);
+  const [{ namespace, name }] = all;
+  const [, second, third] = [...new Set(all.map((one) => one.namespace))];
+  const other = all.find((one) => one.namespace === third);
+  const given = { namespaces: [namespace, second], namespace, name, elsewhere: `${third}/${other.name}` };
+  assert.deepEqual(await run("objectOfNamespaces", given), {
+    alone: [`namespaces/${namespace}/pods?fieldSelector=metadata.name=${name}`],
+    elsewhere: "none",
+  });
+});
+
 test("useObject that was hidden shows what it had, and opens no list of everything when it is shown again", QUIET_FETCH, async () => {
   const [{ metadata }] = (await (await fetch(`${server.url}/api/v1/pods`)).json()).items;
   const { namespace, name } = metadata;

@@ -83,7 +83,8 @@ class Factory implements InformerFactory {
   #narrowed(spec: string | ResourceSpec | KindSpec | SourceSpec): ResourceSpec | SourceSpec {
     if (typeof spec === "object" && spec !== null && "source" in spec) return spec;
     const { namespace, labelSelector, fieldSelector } = this.#options;
-    return { namespace, labelSelector, fieldSelector, ...this.#named(spec) };
+    const named = this.#named(spec);
+    return { ...(named?.namespaces === undefined && { namespace }), labelSelector, fieldSelector, ...named };
   }
 }
 

@@ -107,13 +107,18 @@ export class ObjectStore<T, Access> {
     return this.#view;
   }
 
-  /** The same resource, of which the server sends this object alone. A custom source cannot be narrowed. */
+  /**
+   * The same resource, of which the server sends this object alone. A custom source cannot be narrowed, and neither is one of several namespaces
+   * for an object of another.
+   */
   #narrowed(): Resource<T, Access, any> {
     const { cache, spec } = originOf(this.#resource) ?? {};
     if (cache === undefined || spec === undefined || this.#resource.status.phase === "closed") return this.#resource;
     const fieldSelector = spec.fieldSelector?.trim() ? `${spec.fieldSelector},${this.#selector()}` : this.#selector();
+    const { namespaces, ...narrowed } = spec;
+    if (namespaces?.includes(this.#namespace ?? "") === false) return this.#resource;
     const namespace = spec.namespace || this.#namespace;
-    return cache.resource({ ...spec, namespace, fieldSelector }) as unknown as Resource<T, Access, any>;
+    return cache.resource({ ...narrowed, namespace, fieldSelector }) as unknown as Resource<T, Access, any>;
   }
 
   #selector(): string {

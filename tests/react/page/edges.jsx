@@ -215,6 +215,27 @@ export async function objectHiddenAlone({ name }) {
   return { seen: [...new Set(seen)], asked };
 }
 
+/** Over a resource of several namespaces that is not open. `key` is in one of them. */
+export async function objectOfNamespaces({ namespaces, namespace, name, elsewhere }) {
+  const { cache, asked } = noting();
+  const spec = { version: "v1", resource: "pods", namespaces };
+  const Named = ({ id }) => {
+    const { object, loaded, error } = useObject(useResource(spec), id);
+    return error?.message ?? (loaded ? (object?.metadata.name ?? "none") : "…");
+  };
+  const page = (id) => (
+    <WatchCacheProvider cache={cache}>
+      <Named id={id} />
+    </WatchCacheProvider>
+  );
+  const { text, render } = mount(page(`${namespace}/${name}`));
+  await until(() => text() === name);
+  const alone = asked.splice(0);
+  render(page(elsewhere));
+  await until(() => text() !== name && text() !== "…");
+  return { alone, elsewhere: text() };
+}
+
 /** Deleted, and made again: another object of the same name. */
 export async function objectMadeAgain() {
   const { upstream, resource } = things({ count: 3 });
