@@ -21,6 +21,8 @@ pub struct Availability {
     lists: u64,
     /// Somebody asked for the next try, which has not ended.
     asked_again: bool,
+    /// What was told last of an object or of a branch, while the whole goes on.
+    latest: Option<Error>,
     /// What the next flush tells once.
     signals: u32,
     /// Whether what comes is only as new as the last poll.
@@ -36,6 +38,7 @@ impl Availability {
             waiters: ListWaiters::default(),
             lists: 0,
             asked_again: false,
+            latest: None,
             signals: 0,
             polled: false,
         }
@@ -50,8 +53,10 @@ impl Availability {
             (status.stale, status.stale_since) = (true, status.last_event_at);
         }
         let of_object = status.quarantined.last().map(|entry| entry.error.clone());
-        let of_branch = status.branches.iter().find_map(|branch| branch.error.clone());
-        status.error = status.error.or(of_object).or(of_branch);
+        let mut of_branches = status.branches.iter().flatten().filter_map(of_branch);
+        let latest = self.latest.clone().filter(|latest| of_object.as_ref() == Some(latest) || of_branches.any(|error| error == *latest));
+        let any = status.branches.iter().flatten().find_map(of_branch);
+        status.error = status.error.or(latest).or(of_object).or(any);
         status
     }
 
@@ -130,21 +135,34 @@ impl Availability {
         self.signals |= signal::STATUS;
         let is_new = |entry: &&Quarantined| !known.iter().any(|other| other.key == entry.key);
         let new: Vec<Quarantined> = self.status.quarantined.iter().filter(is_new).cloned().collect();
-        if !new.is_empty() {
+        if let Some(entry) = new.last() {
+            self.latest = Some(entry.error.clone());
             self.signals |= signal::ERROR;
         }
         new
     }
 
     /// How the branches stand. One that is refused does not fail the whole, and is told of as an error of its own.
-    pub(super) fn branches(&mut self, all: Vec<BranchStatus>) {
-        let known = std::mem::replace(&mut self.status.branches, all);
-        let failed = |branch: &&BranchStatus| matches!(branch.phase, Phase::Failed | Phase::NeedsAuth);
-        let is_new = |branch: &BranchStatus| !known.iter().any(|other| other.namespace == branch.namespace && other.error == branch.error);
+    ///
+    /// Returns the error of one that was not known to be refused, and when it is tried again; nothing where all are: that the whole tells.
+    pub(super) fn branches(&mut self, all: Vec<BranchStatus>) -> Option<(Error, Option<WallTime>)> {
+        let known = std::mem::replace(&mut self.status.branches, Some(all)).unwrap_or_default();
         self.signals |= signal::STATUS;
-        if self.status.branches.iter().filter(failed).any(is_new) {
-            self.signals |= signal::ERROR;
-        }
+        let all = self.status.branches.as_deref().unwrap_or_default();
+        let failed = |branch: &&BranchStatus| matches!(branch.phase, Phase::Failed | Phase::NeedsAuth);
+        let is_new = |branch: &&BranchStatus| !known.iter().any(|other| other.namespace == branch.namespace && other.error == branch.error);
+        let (refused, rest): (Vec<_>, Vec<_>) = all.iter().partition(failed);
+        let news = refused.into_iter().find(is_new).filter(|_| !rest.is_empty())?;
+        let error = of_branch(news)?;
+        let retry_at = news.retry_at;
+        self.latest = Some(error.clone());
+        self.signals |= signal::ERROR;
+        Some((error, retry_at))
+    }
+
+    /// What people see has branches, of which nothing is known yet.
+    pub fn set_joined(&mut self) {
+        self.status.branches = Some(Vec::new());
     }
 
     /// All branches have listed anew.
@@ -290,6 +308,12 @@ impl Availability {
     pub fn take_signals(&mut self) -> u32 {
         std::mem::take(&mut self.signals)
     }
+}
+
+/// The error of a branch, which says whose it is.
+fn of_branch(branch: &BranchStatus) -> Option<Error> {
+    let error = branch.error.as_ref()?;
+    Some(Error { message: format!("namespace {}: {}", branch.namespace, error.message), ..error.clone() })
 }
 
 #[cfg(test)]

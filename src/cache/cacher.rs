@@ -170,6 +170,7 @@ impl Cacher {
     pub fn set_local(&mut self) {
         self.local = true;
         self.held.set_local();
+        self.availability.set_joined();
     }
 
     /// The first of these numbers, once there is one.
@@ -238,7 +239,11 @@ impl Cacher {
                 self.availability.round_ended(error.as_ref(), now);
             }
             Message::Connection(connection) => self.availability.connection(connection),
-            Message::Branches(all) => self.availability.branches(all),
+            Message::Branches(all) => {
+                if let Some((error, retry_at)) = self.availability.branches(all) {
+                    self.interrupted(Stops::Stream { retry_at }, error, self.availability.is_stale());
+                }
+            }
             Message::Refreshed => self.availability.refreshed(),
         }
         false

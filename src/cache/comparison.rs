@@ -35,7 +35,14 @@ impl Comparison {
     /// Of a list of one namespace, in any order; what is held of others is left out.
     pub(super) fn within(namespace: &str, mut objects: Vec<Rc<Object>>, version: Version) -> Self {
         sort_by(&mut objects, |a, b| a.key().cmp(b.key()));
-        objects.dedup_by(|later, first| later.key() == first.key());
+        // Of a key that stands twice the last counts, as where a list replaces all.
+        objects.dedup_by(|later, first| {
+            let same = later.key() == first.key();
+            if same {
+                std::mem::swap(later, first);
+            }
+            same
+        });
         Self::new(objects, version, &format!("{namespace}/"))
     }
 
@@ -110,6 +117,22 @@ mod tests {
             assert_eq!(all(&at_once), all(&by_steps));
             assert_eq!(by_steps.bytes(), by_steps.iter().map(|object| object.size()).sum::<usize>());
         }
+    }
+
+    #[test]
+    fn a_list_of_one_namespace_says_nothing_of_others_whatever_its_order() {
+        let mut store = Store::new();
+        for key in ["a/x", "b-c/x", "b/gone", "b/kept", "b/old", "c/x"] {
+            store.upsert(object(key, 1));
+        }
+        let list = vec![object("b/old", 1), object("b/new", 2), object("b/kept", 1), object("b/old", 3)];
+        let mut comparison = Comparison::within("b", list, Version::from(9));
+        while comparison.go_on(&store, 2) {}
+        let Message::Differences { differences, .. } = comparison.end() else { unreachable!() };
+        let keys =
+            |one: &Difference| one.after.as_ref().or(one.before.as_ref()).map(|object| format!("{}@{}", object.key(), object.version()));
+        let told: Vec<_> = differences.iter().filter_map(keys).collect();
+        assert_eq!(told, ["b/gone@1", "b/new@2", "b/old@3"]);
     }
 
     #[test]

@@ -111,44 +111,59 @@ impl Joint {
         self.branches.iter().any(|branch| *branch.namespace == *namespace && branch.first.is_some())
     }
 
-    /// A namespace is added, of which nothing is known.
+    /// A namespace is added, of which nothing is known. Whoever waits for new lists waits for this one, too.
     pub(super) fn add(&mut self, namespace: Rc<str>) {
-        self.branches.push(Branch::new(namespace));
+        self.branches.push(Branch { refreshing: self.refreshing, ..Branch::new(namespace) });
     }
 
-    /// A namespace is taken away. What is held of it is deleted.
-    pub(super) fn remove(&mut self, namespace: &str, store: &Store, at: Instant, wall: WallTime) -> Vec<Message> {
+    /// A namespace is taken away. What is held of it goes by [`Joint::next_gone`].
+    pub(super) fn remove(&mut self, namespace: &str, store: &Store, wall: WallTime) -> Vec<Message> {
         self.branches.retain(|branch| *branch.namespace != *namespace);
         let mut told = Vec::new();
-        if self.is_whole() {
-            let gone: Vec<_> = store.namespace(namespace).cloned().collect();
-            told.extend(gone.iter().map(|object| self.deletion(object, at)));
-        }
-        self.tell_states(&mut told, wall);
+        self.tell_states(&mut told, store, wall);
         self.tell_quarantined(&mut told);
         self.tell_refreshed(&mut told);
         told
     }
 
+    /// The deletion of the next object that is held of a namespace which was taken away. Before the whole is told, the list that tells it does that.
+    pub(super) fn next_gone(&mut self, namespace: &str, store: &Store, at: Instant) -> Option<Message> {
+        let gone = store.namespace(namespace).next().filter(|_| self.is_whole())?;
+        Some(self.deletion(gone, at))
+    }
+
     /// What is told of a resource without a branch.
-    pub(super) fn begin(&mut self, wall: WallTime) -> Vec<Message> {
+    pub(super) fn begin(&mut self, store: &Store, wall: WallTime) -> Vec<Message> {
         let mut told = Vec::new();
         if self.branches.is_empty() {
-            self.tell_states(&mut told, wall);
+            self.tell_states(&mut told, store, wall);
         }
         told
     }
 
-    /// Somebody waits until all have listed anew.
-    pub(super) fn refresh(&mut self) {
+    /// Somebody waits until all have listed anew. One that is refused keeps nobody waiting, unless all are. Before the whole is told, its list is the
+    /// answer.
+    pub(super) fn refresh(&mut self) -> Vec<Message> {
+        let mut told = Vec::new();
         self.refreshing = self.is_whole();
+        let accepted = self.branches.iter().any(|branch| !branch.is_refused());
         for branch in &mut self.branches {
-            branch.refreshing = self.refreshing && !branch.is_refused();
+            branch.refreshing = self.refreshing && !(accepted && branch.is_refused());
         }
+        self.tell_refreshed(&mut told);
+        told
+    }
+
+    /// Sets aside what a list of one namespace has of others.
+    pub(super) fn sift(&mut self, namespace: &str, objects: &mut Vec<Rc<Object>>) -> Option<Message> {
+        let branch = self.branches.iter_mut().find(|branch| *branch.namespace == *namespace)?;
+        let before = branch.quarantined.len();
+        objects.retain(|object| branch.takes(object));
+        (branch.quarantined.len() > before).then(|| self.quarantined())
     }
 
     /// What one branch tells, as the whole tells it. Once that is whole, a list is given as what it changes ([`Message::Differences`]).
-    pub(super) fn take(&mut self, namespace: &str, message: Message, at: Instant, wall: WallTime) -> Vec<Message> {
+    pub(super) fn take(&mut self, namespace: &str, message: Message, store: &Store, (at, wall): (Instant, WallTime)) -> Vec<Message> {
         let mut told = Vec::new();
         let whole = self.is_whole();
         let Some(branch) = self.branches.iter_mut().find(|branch| *branch.namespace == *namespace) else { return told };
@@ -160,21 +175,25 @@ impl Joint {
                     let loaded = self.branches.iter().map(|branch| branch.loaded).sum();
                     let remaining = self.branches.iter().map(|branch| branch.remaining).sum();
                     told.push(Message::Page { objects, loaded, remaining });
+                    if !matches!(self.connection, Some(Connection::Listing { .. })) {
+                        // A page says that all is well, which the others need not be.
+                        self.connection = None;
+                        self.tell_states(&mut told, store, wall);
+                    }
                 }
             }
             Message::Replace { mut objects, .. } => {
                 objects.retain(|object| branch.takes(object));
                 branch.first = Some(objects);
-                self.tell_states(&mut told, wall);
+                self.tell_states(&mut told, store, wall);
                 self.tell_quarantined(&mut told);
             }
-            Message::Differences { mut differences, .. } => {
-                differences.retain(|one| one.after.as_ref().is_none_or(|after| branch.takes(after)));
+            Message::Differences { differences, .. } => {
                 (branch.holds, branch.refreshing) = (true, false);
                 for difference in differences {
                     told.extend(self.difference(difference, at));
                 }
-                self.tell_states(&mut told, wall);
+                self.tell_states(&mut told, store, wall);
                 self.tell_quarantined(&mut told);
                 self.tell_refreshed(&mut told);
             }
@@ -197,8 +216,13 @@ impl Joint {
             Message::Connection(connection) => {
                 branch.status.connection(connection.clone());
                 branch.connection = connection;
-                branch.refreshing &= !branch.is_refused();
-                self.tell_states(&mut told, wall);
+                let refused = branch.is_refused();
+                let accepted = self.branches.iter().any(|branch| !branch.is_refused());
+                if let Some(branch) = self.branches.iter_mut().find(|branch| *branch.namespace == *namespace) {
+                    // Refused everywhere, the next list is waited for, as by a resource of one namespace.
+                    branch.refreshing &= !(refused && accepted);
+                }
+                self.tell_states(&mut told, store, wall);
                 self.tell_refreshed(&mut told);
             }
         }
@@ -233,7 +257,7 @@ impl Joint {
     }
 
     /// The whole, if that is known now; and how the connections stand, if that has changed.
-    fn tell_states(&mut self, told: &mut Vec<Message>, wall: WallTime) {
+    fn tell_states(&mut self, told: &mut Vec<Message>, store: &Store, wall: WallTime) {
         let known = self.branches.iter().all(|branch| branch.first.is_some() || branch.is_refused());
         let some = self.branches.is_empty() || self.branches.iter().any(|branch| branch.first.is_some());
         if !self.is_whole() && known && some {
@@ -242,6 +266,10 @@ impl Joint {
                 if let Some(first) = branch.first.take() {
                     branch.holds = true;
                     objects.extend(first);
+                } else if store.namespace(&branch.namespace).next().is_some() {
+                    // Of one that is refused now, something is held since before there was no memory to go on with.
+                    branch.holds = true;
+                    objects.extend(store.namespace(&branch.namespace).cloned());
                 }
             }
             sort_by(&mut objects, |a, b| a.key().cmp(b.key()));
@@ -265,21 +293,25 @@ impl Joint {
     /// that is new to a whole.
     fn connection(&self) -> Connection {
         let accepted = self.branches.iter().any(|branch| !branch.is_refused());
-        let counts = |branch: &&Branch| (!self.is_whole() || branch.holds) && !(accepted && branch.is_refused());
+        let shows = self.is_whole() && self.branches.iter().any(|branch| branch.holds && !branch.is_refused());
+        let counts = |branch: &&Branch| (!shows || branch.holds) && !(accepted && branch.is_refused());
         let all = || self.branches.iter().filter(counts);
         let first = |wanted: fn(&Connection) -> bool| all().map(|branch| &branch.connection).find(|connection| wanted(connection)).cloned();
         first(|connection| matches!(connection, Connection::Paused))
             .or_else(|| first(|connection| matches!(connection, Connection::NeedsAuth { .. })))
             .or_else(|| first(|connection| matches!(connection, Connection::Failed { .. })))
-            .or_else(|| first(|connection| matches!(connection, Connection::Waiting { .. })))
+            .or_else(|| all().filter_map(|branch| waiting(&branch.connection)).reduce(sooner))
             .or_else(|| first(|connection| matches!(connection, Connection::Reconnecting { .. })))
             .or_else(|| first(|connection| matches!(connection, Connection::Listing { .. })))
             .unwrap_or(Connection::Live)
     }
 
     fn tell_quarantined(&self, told: &mut Vec<Message>) {
-        let all: Vec<_> = self.branches.iter().flat_map(|branch| branch.quarantined.iter().cloned()).collect();
-        told.push(Message::Quarantine(all));
+        told.push(self.quarantined());
+    }
+
+    fn quarantined(&self) -> Message {
+        Message::Quarantine(self.branches.iter().flat_map(|branch| branch.quarantined.iter().cloned()).collect())
     }
 
     /// Says that all have listed anew, where somebody waits for it.
@@ -291,6 +323,21 @@ impl Joint {
     }
 }
 
+fn waiting(connection: &Connection) -> Option<Connection> {
+    matches!(connection, Connection::Waiting { .. }).then(|| connection.clone())
+}
+
+/// Of two that wait: who has tried more often, and when the first of them tries again.
+fn sooner(one: Connection, other: Connection) -> Connection {
+    match (one, other) {
+        (Connection::Waiting { attempt, retry_at, error }, Connection::Waiting { attempt: tries, retry_at: at, error: failed }) => {
+            let (attempt, error) = if tries > attempt { (tries, failed) } else { (attempt, error) };
+            Connection::Waiting { attempt, retry_at: retry_at.min(at), error }
+        }
+        (one, _) => one,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -298,7 +345,7 @@ mod tests {
     const NOW: u64 = 1_700_000_000_000;
 
     fn begun(reached: u64) -> Vec<Message> {
-        Joint::new(Vec::new(), &Version::from(reached)).begin(WallTime::from_unix_millis(NOW))
+        Joint::new(Vec::new(), &Version::from(reached)).begin(&Store::new(), WallTime::from_unix_millis(NOW))
     }
 
     fn version(told: &[Message]) -> Option<u64> {

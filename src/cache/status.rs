@@ -29,8 +29,8 @@ pub struct ResourceStatus {
     pub error: Option<Error>,
     /// Objects that cannot be taken, whatever is tried; what was held of them stays.
     pub quarantined: Vec<Quarantined>,
-    /// The branches of a joined resource.
-    pub branches: Vec<BranchStatus>,
+    /// The branches of a joined resource; `None` of any other.
+    pub branches: Option<Vec<BranchStatus>>,
 }
 
 impl ResourceStatus {
@@ -52,7 +52,7 @@ impl ResourceStatus {
             retry_at: None,
             error: None,
             quarantined: Vec::new(),
-            branches: Vec::new(),
+            branches: None,
         }
     }
 
@@ -62,7 +62,7 @@ impl ResourceStatus {
     pub(super) fn note_stale(&mut self, whole: bool, shows: bool, wall: WallTime) {
         // Rows of the first list under way are new, not stale; once that list fails they are.
         let first_list = self.phase == Phase::Listing || !whole && self.is_opening();
-        let behind = self.branches.iter().any(|branch| branch.holds && branch.phase != Phase::Live);
+        let behind = self.branches.iter().flatten().any(|branch| branch.holds && branch.phase != Phase::Live);
         self.stale = (self.phase != Phase::Live || behind) && !first_list && (whole || shows);
         self.stale_since = self.stale.then(|| self.stale_since.unwrap_or(wall));
     }

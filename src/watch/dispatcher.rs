@@ -387,7 +387,7 @@ impl StoreObserver for Dispatcher {
                 let Some(watcher) = self.watchers.filed(id) else { continue };
                 let passes = |object: &&Rc<Object>| watcher.filter().passes(object, fields);
                 let (before, after) = (before.as_ref().filter(passes), after.as_ref().filter(passes));
-                watcher.queue_mut().merge(before, after, at);
+                watcher.queue_mut().merge(before, after, [at, at]);
             }
         }
     }

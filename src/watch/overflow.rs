@@ -54,6 +54,7 @@ struct Merged {
     before: Option<Rc<Object>>,
     after: Option<Rc<Object>>,
     version: Version,
+    own: Version,
 }
 
 impl Overflow {
@@ -68,15 +69,16 @@ impl Overflow {
     }
 
     /// Adds a change of an object, as the watcher sees it: `before` and `after` only where they pass its filter.
-    pub(super) fn merge(&mut self, key: &Key, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>, version: &Version) {
+    /// `own` is the version that the object itself has then, also where it is gone.
+    pub(super) fn merge(&mut self, key: &Key, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>, [version, own]: [&Version; 2]) {
         if let Some(merged) = self.merged.get_mut(key) {
             merged.after = after.cloned();
-            merged.version = version.clone();
+            (merged.version, merged.own) = (version.clone(), own.clone());
             if merged.before.is_none() && after.is_none() {
                 self.merged.remove(key); // came and went unseen
             }
         } else if before.is_some() || after.is_some() {
-            let merged = Merged { before: before.cloned(), after: after.cloned(), version: version.clone() };
+            let merged = Merged { before: before.cloned(), after: after.cloned(), version: version.clone(), own: own.clone() };
             self.merged.insert(key.clone(), merged);
         }
     }
@@ -94,7 +96,7 @@ impl Overflow {
 
 impl Merged {
     fn event(self, interest: Option<&Interest>) -> Option<WatchEvent> {
-        let Self { before, after, version } = self;
+        let Self { before, after, version, own } = self;
         match (before, after) {
             (None, Some(object)) => Some(WatchEvent { kind: EventKind::Added, object, version, before: None }),
             (Some(before), Some(object)) if before.version() == object.version() => None,
@@ -103,7 +105,7 @@ impl Merged {
                 told.then(|| WatchEvent { kind: EventKind::Modified, object, version, before: Some(before.id()) })
             }
             (Some(before), None) => {
-                let object = before.restamped(&version).unwrap_or(before);
+                let object = before.restamped(&own).unwrap_or(before);
                 Some(WatchEvent { kind: EventKind::Deleted, object, version, before: None })
             }
             (None, None) => None,
@@ -123,10 +125,21 @@ mod tests {
         let mut held = object(before);
         for (index, &change) in changes.iter().enumerate() {
             let next = object(change);
-            overflow.merge(&"x".into(), held.as_ref(), next.as_ref(), &Version::from(10 + index as u64));
+            let version = Version::from(10 + index as u64);
+            overflow.merge(&"x".into(), held.as_ref(), next.as_ref(), [&version, &version]);
             held = next;
         }
         overflow.into_events(None).iter().map(|event| format!("{:?} {:?}@{}", event.kind, event.object, event.version)).collect()
+    }
+
+    /// In a resource of several namespaces the order of changes is not that of versions.
+    #[test]
+    fn a_deletion_has_the_version_of_its_object_whatever_that_of_the_change() {
+        let mut overflow = Overflow::new(Version::ZERO);
+        overflow.merge(&"x".into(), Some(&named("x", 5)), None, [&Version::from(1_000), &Version::from(7)]);
+        let [deleted] = &overflow.into_events(None)[..] else { panic!("one event") };
+        assert_eq!((deleted.version.as_u64(), deleted.object.version().as_u64()), (Some(1_000), Some(7)));
+        assert!(String::from_utf8_lossy(&deleted.object.text()).contains(r#""resourceVersion":"7""#));
     }
 
     #[test]
@@ -146,7 +159,8 @@ mod tests {
     fn events_come_in_the_order_of_their_versions() {
         let mut overflow = Overflow::new(Version::from(4));
         for (key, version) in [("b", 5), ("a", 6), ("c", 7), ("b", 8)] {
-            overflow.merge(&key.into(), None, Some(&named(key, version)), &Version::from(version));
+            let at = Version::from(version);
+            overflow.merge(&key.into(), None, Some(&named(key, version)), [&at, &at]);
         }
         let events = overflow.into_events(None);
         assert_eq!(events.iter().map(|event| format!("{:?}", event.object)).collect::<Vec<_>>(), ["a@6", "c@7", "b@8"]);

@@ -172,7 +172,7 @@ impl Queue {
         let before = change.previous.as_ref().filter(|_| kind != EventKind::Added);
         let after = (kind != EventKind::Deleted).then_some(&change.object);
         self.skip_after(|| change.version().predecessor().unwrap_or_default());
-        self.merge(before, after, change.version());
+        self.merge(before, after, [change.version(), change.object.version()]);
     }
 
     /// From here on the watcher is told differences, unless it is already.
@@ -183,9 +183,9 @@ impl Queue {
     }
 
     /// Adds what became of an object to the difference, as the watcher sees it. Nothing happens to one that is told every change.
-    pub(super) fn merge(&mut self, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>, version: &Version) {
+    pub(super) fn merge(&mut self, before: Option<&Rc<Object>>, after: Option<&Rc<Object>>, versions: [&Version; 2]) {
         if let (Excess::Skipped(overflow), Some(object)) = (&mut self.excess, after.or(before)) {
-            overflow.merge(object.key(), before, after, version);
+            overflow.merge(object.key(), before, after, versions);
         }
     }
 

@@ -72,7 +72,7 @@ impl Driver {
                 Next::Message(message) => message,
                 Next::Compare(namespace, comparison) => {
                     let differences = self.compare(comparison, &slice).await;
-                    incoming.compared(&namespace, differences);
+                    incoming.compared(&namespace, differences, &self.cacher);
                     continue;
                 }
             };

@@ -14,6 +14,7 @@ use crate::cache::comparison::Comparison;
 use crate::cache::joint::Joint;
 use crate::message::Message;
 use crate::runtime::SharedRuntime;
+use crate::time::{Instant, WallTime};
 use crate::version::Version;
 
 /// What reflectors tell.
@@ -50,9 +51,9 @@ impl Incoming {
     }
 
     /// A list of a branch was compared.
-    pub(super) fn compared(&self, namespace: &str, differences: Message) {
+    pub(super) fn compared(&self, namespace: &str, differences: Message, cacher: &SharedCacher) {
         if let Self::Joined(branched) = self {
-            branched.take(namespace, differences);
+            branched.take(namespace, differences, cacher);
         }
     }
 }
@@ -70,8 +71,11 @@ struct State {
     ready: VecDeque<Message>,
     compare: Option<(Rc<str>, Comparison)>,
     commands: VecDeque<Command>,
+    /// Taken away, and still held in part.
+    leaving: Option<Rc<str>>,
     /// Who is asked first, so that a busy one leaves the others their turn.
     turn: usize,
+    begun: bool,
     closed: bool,
     waker: Option<Waker>,
 }
@@ -80,15 +84,16 @@ struct State {
 enum Command {
     Add(Rc<str>, mpsc::Receiver<Message>),
     Remove(Rc<str>),
+    Refresh,
 }
 
 impl Branched {
     /// Of these branches. Changes are numbered from behind this version.
     pub(super) fn new(branches: Vec<(Rc<str>, mpsc::Receiver<Message>)>, reached: &Version, runtime: SharedRuntime) -> Rc<Self> {
-        let mut joint = Joint::new(branches.iter().map(|(namespace, _)| namespace.clone()).collect(), reached);
-        let ready = joint.begin(runtime.wall()).into();
-        let commands = VecDeque::new();
-        let state = State { joint, branches, ready, compare: None, commands, turn: 0, closed: false, waker: None };
+        let joint = Joint::new(branches.iter().map(|(namespace, _)| namespace.clone()).collect(), reached);
+        let (ready, commands) = (VecDeque::new(), VecDeque::new());
+        let state =
+            State { joint, branches, ready, compare: None, commands, leaving: None, turn: 0, begun: false, closed: false, waker: None };
         Rc::new(Self { runtime, state: RefCell::new(state) })
     }
 
@@ -104,7 +109,7 @@ impl Branched {
 
     /// Somebody waits until all have listed anew.
     pub(super) fn refresh(&self) {
-        self.change(|state| state.joint.refresh());
+        self.change(|state| state.commands.push_back(Command::Refresh));
     }
 
     /// Nothing comes any more.
@@ -126,9 +131,13 @@ impl Branched {
         }
     }
 
-    fn take(&self, namespace: &str, message: Message) {
+    fn take(&self, namespace: &str, message: Message, cacher: &SharedCacher) {
         let State { joint, ready, .. } = &mut *self.state.borrow_mut();
-        ready.extend(joint.take(namespace, message, self.runtime.recent(), self.runtime.wall()));
+        ready.extend(joint.take(namespace, message, cacher.borrow().store(), self.now()));
+    }
+
+    fn now(&self) -> (Instant, WallTime) {
+        (self.runtime.recent(), self.runtime.wall())
     }
 
     fn try_next(&self, cacher: &SharedCacher) -> Option<Message> {
@@ -153,6 +162,20 @@ impl Branched {
             if let Some(message) = state.ready.pop_front() {
                 return Poll::Ready(Some(Next::Message(message)));
             }
+            let cacher = cacher.borrow();
+            let store = cacher.store();
+            let (at, wall) = self.now();
+            if !std::mem::replace(&mut state.begun, true) {
+                state.ready.extend(state.joint.begin(store, wall));
+                continue;
+            }
+            // One at a time: each leaves the host its turn, and is gone when the next one is looked for.
+            if let Some(namespace) = &state.leaving {
+                match state.joint.next_gone(namespace, store, at) {
+                    Some(gone) => return Poll::Ready(Some(Next::Message(gone))),
+                    None => state.leaving = None,
+                }
+            }
             match state.commands.pop_front() {
                 Some(Command::Add(namespace, messages)) => {
                     state.joint.add(namespace.clone());
@@ -162,8 +185,12 @@ impl Branched {
                 Some(Command::Remove(namespace)) => {
                     state.branches.retain(|(other, _)| *other != namespace);
                     state.compare.take_if(|(other, _)| *other == namespace);
-                    let told = state.joint.remove(&namespace, cacher.borrow().store(), self.runtime.now(), self.runtime.wall());
-                    state.ready.extend(told);
+                    state.ready.extend(state.joint.remove(&namespace, store, wall));
+                    state.leaving = Some(namespace);
+                    continue;
+                }
+                Some(Command::Refresh) => {
+                    state.ready.extend(state.joint.refresh());
                     continue;
                 }
                 None => {}
@@ -173,11 +200,12 @@ impl Branched {
             }
             let Some((namespace, message)) = state.poll_branches(cx) else { return Poll::Pending };
             match message {
-                Message::Replace { objects, version } if state.joint.is_whole() => {
+                Message::Replace { mut objects, version } if state.joint.is_whole() => {
+                    state.ready.extend(state.joint.sift(&namespace, &mut objects));
                     let comparison = Comparison::within(&namespace, objects, version);
                     state.compare = Some((namespace, comparison));
                 }
-                message => state.ready.extend(state.joint.take(&namespace, message, self.runtime.recent(), self.runtime.wall())),
+                message => state.ready.extend(state.joint.take(&namespace, message, store, (at, wall))),
             }
         }
     }

@@ -75,9 +75,12 @@ impl Reads {
             Want::NotOlderThan(version) | Want::Exact(version) => Some(version),
             _ => None,
         }))?;
-        if request.is_whole_and_newest() && self.access.upstream.is_joined() {
-            self.access.waits.check_open()?;
-            return self.access.upstream.list(&request).await;
+        if self.access.upstream.is_joined() {
+            // Its version is one of the cache's own, which there is once all have listed.
+            self.access.waits.until_ready(request.options.wait, true).await?;
+            if request.is_whole_and_newest() {
+                return self.access.upstream.list(&request).await;
+            }
         }
         if request.is_whole_and_newest() && !self.access.waits.are_hastened() {
             return self.list_newest(&request).await;

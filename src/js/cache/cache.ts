@@ -166,7 +166,9 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     if (this.#closed) return;
     this.#closed = true;
     this.#signal?.removeEventListener("abort", this.#abort);
-    for (const resource of [...this.#resources.values()]) resource.deref()?.close();
+    const found = [...this.#resources.values()].flatMap((resource) => resource.deref() ?? []);
+    // One whose place another has taken is found here alone.
+    for (const resource of new Set([...found, ...this.#open.keys(), ...this.#kept])) resource.close();
     this.#api?.close();
   }
 
@@ -220,7 +222,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     // Where another has that name already, this one is known to those alone who hold it.
     const other = this.#resources.get(target.key)?.deref();
     this.#place(resource, target);
-    if (other !== undefined) this.#resources.set(target.key, new WeakRef(other));
+    if (other !== undefined && other !== resource) this.#resources.set(target.key, new WeakRef(other));
     return { namespaces: readNamespaces(given), labels: target.labels };
   }
 

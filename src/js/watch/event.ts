@@ -93,7 +93,7 @@ class WatchEvent<T> implements WatchEventBase {
   }
 
   #told(): Facts {
-    return (this.#facts ??= this.#lease.table.facts(this.#id));
+    return (this.#facts ??= this.#lease.table.facts(this.#id, true));
   }
 }
 

@@ -20,11 +20,11 @@ export class ReadPaths {
     this.#raw = raw;
   }
 
-  /** Of the object of an id. */
-  facts(id: number): Facts {
+  /** Of the object of an id. The version is its own, or that of the event which told of it: they differ in a resource of several namespaces. */
+  facts(id: number, ofEvent: boolean): Facts {
     this.#events += 1;
     if (this.#learned.size > 0 || this.#events > EVENTS_A_REVIEW) this.#review();
-    const told = this.ask((raw) => raw.facts(id));
+    const told = this.ask((raw) => raw.facts(id, ofEvent));
     if (this.#paths.length === 0) return new Facts(this, id, this.#paths, [told]);
     const row = JSON.parse(told) as [names: string, ...values: unknown[]];
     for (const at of (row[this.#paths.length + 1] ?? []) as number[]) row[at + 1] = undefined;

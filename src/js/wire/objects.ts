@@ -273,8 +273,8 @@ export class ObjectTable {
   }
 
   /** Version and key of an object, and fields that events are read by. They cross together: a short text costs the crossing more than its letters. */
-  facts(id: number): Facts {
-    return this.#readPaths.facts(id);
+  facts(id: number, ofEvent = false): Facts {
+    return this.#readPaths.facts(id, ofEvent);
   }
 
   /** See {@link #keep}. */

@@ -234,7 +234,7 @@ export interface RawResource {
   rawList(ids: Float64Array): Uint8Array; // a copy, as one JSON array
   texts(ids: Float64Array): string; // of the first of them, at least one, with a NUL between them
   columns(paths: string[]): void; // which fields `facts` brings from now on
-  facts(id: number): string; // its version, a space, its key; with columns a JSON array of that, their values, and which are missing if any is
+  facts(id: number, ofEvent: boolean): string; // its version, or that of the event which told of it, a space, its key; with columns a JSON array of that, their values, and which are missing if any is
   field(id: number, path: string): unknown; // a scalar, or a decoded sub-document
   /**
    * Whether the value at a path is another than it was before. True where that is not known any more, or there was no object.

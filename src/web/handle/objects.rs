@@ -90,14 +90,14 @@ impl RawResource {
         Ok(())
     }
 
-    /// The version that told of an object and its key, with a space between them. With columns it is a JSON array of that and their values, see
+    /// An object's version, or that of the event which told of it, and its key, with a space between them. With columns it is a JSON array of that and their values, see
     /// [`Columns::append_to`].
-    pub fn facts(&self, id: f64) -> Result<JsString, JsValue> {
+    pub fn facts(&self, id: f64, of_event: bool) -> Result<JsString, JsValue> {
         let inner = self.sound()?;
         let object = inner.pinned(id)?;
         let mut names = inner.names.take();
         names.clear();
-        let told_at = inner.delivery.pins.0.told_at(to_id(id));
+        let told_at = if of_event { inner.delivery.pins.0.told_at(to_id(id)) } else { None };
         told_at.as_ref().unwrap_or_else(|| object.version()).append_to(&mut names);
         names.push(' ');
         names.push_str(object.key());

@@ -35,9 +35,9 @@ pub(super) fn status(status: &ResourceStatus) -> JsValue {
     if let Some(error) = &status.error {
         set(&told, "error", &to_js(error));
     }
-    if !status.branches.is_empty() {
+    if let Some(branches) = &status.branches {
         let namespaces = to_object(&[]);
-        for branch in &status.branches {
+        for branch in branches {
             let of = to_object(&[("phase", Given::text(branch.phase.as_str())), ("retryAt", Given::maybe(branch.retry_at, date))]);
             if let Some(error) = &branch.error {
                 set(&of, "error", &to_object(&[("code", Given::text(error.code.as_str())), ("message", Given::text(&error.message))]));

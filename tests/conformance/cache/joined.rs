@@ -6,12 +6,14 @@ use std::rc::Rc;
 
 use watchcache::cache::{ListOptions, signal};
 use watchcache::connection::Phase;
+use watchcache::informer::InformerOptions;
 use watchcache::runtime::Spawn;
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::source::{DeleteOptions, Joined, Source, WriteParameters};
 use watchcache::status::{Error, ErrorCode};
 use watchcache::watch::EventKind;
 
+use crate::helpers::informed::Informed;
 use crate::helpers::rig::{Rig, Setup};
 use crate::helpers::upstream::faults::Spoil;
 use crate::helpers::upstream::{ListFault, Shared, Upstream, WatchFault};
@@ -77,7 +79,7 @@ impl Namespaces {
         let told = |branch: &watchcache::connection::BranchStatus| {
             (branch.namespace.to_string(), branch.phase, branch.error.as_ref().map(|error| error.code))
         };
-        self.rig.status().branches.iter().map(told).collect()
+        self.rig.status().branches.iter().flatten().map(told).collect()
     }
 }
 
@@ -364,6 +366,8 @@ fn what_follows_a_list_waits_for_the_lists_of_the_others() {
     all.rig.run(0);
     assert_eq!(all.rig.status().resource_version, None);
     assert_eq!(all.branches()[1], ("b".into(), Phase::Reconnecting, Some(ErrorCode::Network)));
+    let status = all.rig.status();
+    assert_eq!((status.phase, status.attempt, status.error.map(|error| error.code)), (Phase::Reconnecting, 1, Some(ErrorCode::Network)));
     all.of("a").delete("a", "first");
     all.of("a").put("a", "second");
     all.rig.run(60_000);
@@ -383,6 +387,106 @@ fn what_cannot_be_taken_from_a_later_list_stays_as_it_is_held() {
     assert_eq!(all.rig.status().quarantined.len(), 1);
     all.set(&["a"]);
     assert_eq!((all.keys().len(), all.rig.status().quarantined.len()), (1, 0));
+}
+
+/// Whether it is done after so many milliseconds.
+fn refreshed(all: &Namespaces, millis: u64) -> bool {
+    let done = Rc::new(Cell::new(false));
+    let (refresh, told) = (all.rig.resource.clone().refresh(), done.clone());
+    all.rig.time.spawn(Box::pin(async move { told.set(refresh.await.is_ok()) }));
+    all.rig.run(millis);
+    done.get()
+}
+
+#[test]
+fn a_refresh_waits_for_what_was_just_added_and_for_nothing_where_there_is_nothing() {
+    let all = Namespaces::idle(&Setup::default(), &["a"], |namespace, upstream| {
+        upstream.put(namespace, "first");
+        upstream.latency.set(if namespace == "c" { 5_000 } else { 0 });
+    });
+    all.rig.resource.start();
+    all.rig.run(0);
+    all.rig.resource.set_namespaces(&owned(&["c"])).unwrap();
+    all.rig.wait(all.rig.resource.clone().refresh()).unwrap();
+    assert_eq!(all.keys(), ["c/first"]);
+    all.set(&[]);
+    assert!(refreshed(&all, 0));
+}
+
+#[test]
+fn a_refresh_of_what_is_refused_everywhere_waits_until_it_may() {
+    let all = Namespaces::new(&["a", "b"]);
+    for name in ["a", "b"] {
+        all.of(name).list_faults.borrow_mut().extend((0..3).map(|_| ListFault::Refuse(forbidden())));
+    }
+    assert!(!refreshed(&all, 1_000));
+    assert_eq!(all.rig.status().phase, Phase::Failed);
+    all.rig.run(600_000);
+    assert!(refreshed(&all, 0));
+}
+
+#[test]
+fn namespaces_that_are_all_refused_later_fail_the_whole() {
+    let all = Namespaces::idle(&Setup::default(), &["a"], |namespace, upstream| {
+        if namespace == "b" {
+            upstream.list_faults.borrow_mut().extend((0..3).map(|_| ListFault::Refuse(forbidden())));
+        }
+    });
+    all.rig.resource.start();
+    all.rig.run(0);
+    all.set(&["b"]);
+    assert_eq!((all.rig.status().phase, all.rig.status().error.map(|error| error.code)), (Phase::Failed, Some(ErrorCode::Forbidden)));
+    all.rig.resource.pause();
+    all.rig.run(0);
+    assert_eq!(all.rig.status().phase, Phase::Paused);
+}
+
+#[test]
+fn an_error_tells_of_the_namespace_that_was_refused_last() {
+    let all = with_one_refused();
+    let said = |all: &Namespaces| all.rig.status().error.map(|error| error.message);
+    assert_eq!(said(&all).as_deref(), Some("namespace b: pods is forbidden"));
+    all.rig.client.signals.set(0);
+    let informed = Informed::over(all.rig.clone(), InformerOptions::default());
+    informed.start();
+    all.rig.resource.set_namespaces(&owned(&["a", "b", "c"])).unwrap();
+    all.of("c").list_faults.borrow_mut().extend((0..3).map(|_| ListFault::Refuse(forbidden())));
+    all.rig.run(0);
+    assert_eq!(said(&all).as_deref(), Some("namespace c: pods is forbidden"));
+    assert!(all.rig.client.signals.get() & signal::ERROR != 0);
+    let heard: Vec<_> = informed.interruptions().into_iter().map(|told| told.error.message).collect();
+    assert_eq!(heard, ["namespace c: pods is forbidden"]);
+}
+
+#[test]
+fn rows_of_one_that_is_refused_outlive_a_want_of_memory() {
+    let all = Namespaces::new(&["a", "b"]);
+    let b = all.of("b");
+    b.watch_faults.borrow_mut().extend((0..50).map(|_| WatchFault::Refuse(forbidden())));
+    b.list_faults.borrow_mut().extend((0..50).map(|_| ListFault::Refuse(forbidden())));
+    b.drop_streams();
+    all.rig.run(5_000);
+    let a = all.of("a");
+    a.list_faults.borrow_mut().push_back(ListFault::Refuse(Error::new(ErrorCode::OutOfMemory, "no more")));
+    a.freeze_streams();
+    a.put("a", "first");
+    a.expire();
+    a.drop_streams();
+    all.rig.run(120_000);
+    assert_eq!(all.rig.status().error.map(|error| error.code), Some(ErrorCode::OutOfMemory));
+    all.rig.resource.resume();
+    all.rig.run(5_000);
+    assert_eq!(all.keys(), ["a/first", "b/first"]);
+    assert!(all.rig.status().stale, "{:?}", all.rig.status());
+}
+
+#[test]
+fn a_list_before_the_first_has_a_version_to_watch_from() {
+    let all = Namespaces::idle(&Setup::default(), &["a", "b"], |namespace, upstream| _ = upstream.put(namespace, "first"));
+    all.rig.resource.start();
+    let (keys, version) = all.rig.list(ListOptions { wait: true, ..ListOptions::default() }).unwrap();
+    assert_eq!((keys.len(), version), (2, all.rig.version()));
+    assert!(version > 0);
 }
 
 #[test]

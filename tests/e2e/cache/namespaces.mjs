@@ -161,13 +161,44 @@ export function namespaceScenarios(getTarget, has) {
         assert.equal(cache.resource({ ...spec, namespaces: [names[2], names[1]] }), pods, "in any order");
         assert.notEqual(cache.resource({ ...spec, namespaces: names }), pods);
         pods.setNamespaces([]);
-        await eventually(() => pods.size === 0, "no rows");
+        await Promise.all([eventually(() => pods.size === 0, "no rows"), pods.refresh()]);
+        assert.deepEqual(pods.status.namespaces, {});
         assert.equal(pods.status.phase, "live");
         assert.throws(() => pods.setNamespaces(["a/b"]), { code: "invalid" });
         assert.throws(() => pods.setNamespaces("a"), { code: "invalid" });
         assert.throws(() => cache.resource("pods").setNamespaces([names[0]]), { code: "invalid" });
         assert.throws(() => cache.resource({ ...spec, namespace: "a", namespaces: ["b"] }), { code: "invalid" });
         await recorder.stop();
+      }));
+
+    it("closes with its cache, also where another has its name", () =>
+      withNamespaces(getTarget(), async ({ cache, pods, traffic, names }) => {
+        const one = cache.resource({ version: "v1", resource: "pods", namespaces: names.slice(1) });
+        await Promise.all([pods.synced(), one.synced()]);
+        pods.setNamespaces(names.slice(1));
+        assert.equal(cache.resource({ version: "v1", resource: "pods", namespaces: names.slice(1) }), one);
+        await eventually(() => pods.size === 2, "two rows");
+        await cache.close();
+        assert.deepEqual([pods.status.phase, one.status.phase], ["closed", "closed"]);
+        await eventually(() => traffic.sockets.every(({ socket }) => socket.readyState === 3), "sockets that are all closed");
+      }));
+
+    it("tells handlers of an object's own version, whatever a watch is told", () =>
+      withNamespaces(getTarget(), async ({ places, pods }) => {
+        await pods.synced();
+        const recorder = new Recorder(pods.watch({ resourceVersion: pods.resourceVersion }));
+        /** @type {any[]} */
+        const told = [];
+        const informer = pods.informer();
+        informer.addEventHandler((/** @type {any} */ event) => told.push(event));
+        await informer.synced;
+        await places[0].create("second");
+        await recorder.count(1);
+        await eventually(() => told.some((event) => event.key.endsWith("/second")), "the handler's event");
+        const event = told.find((one) => one.key.endsWith("/second"));
+        assert.equal(event.resourceVersion, event.object.metadata.resourceVersion);
+        assert.notEqual(recorder.events[0]?.resourceVersion, event.resourceVersion);
+        await Promise.all([recorder.stop(), informer.stop()]);
       }));
 
     it("as rows of a Table, and polled", () =>
