@@ -144,7 +144,7 @@ impl Availability {
 
     /// How the branches stand. One that is refused does not fail the whole, and is told of as an error of its own.
     ///
-    /// Returns the error of one that was not known to be refused, and when it is tried again; nothing where all are: that the whole tells.
+    /// Returns the error of one that was not known to be refused, and when it is tried again. Nothing where all are refused: that the whole tells.
     pub(super) fn branches(&mut self, all: Vec<BranchStatus>) -> Option<(Error, Option<WallTime>)> {
         let known = std::mem::replace(&mut self.status.branches, Some(all)).unwrap_or_default();
         self.signals |= signal::STATUS;
