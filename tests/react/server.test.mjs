@@ -13,6 +13,8 @@ import { createWatchCache } from "watchcache";
 import { memorySource } from "watchcache/memory";
 import {
   useInformer,
+  useCan,
+  useDiscovery,
   useObject,
   useResource,
   useStatus,
@@ -91,6 +93,8 @@ test("React's developer tools name the provider, and say what each hook has", ()
     useStatus: [() => useStatus(things), ["idle"]],
     useWatch: [() => useWatch(things, () => {}), ["watching"]],
     useInformer: [() => useInformer(things, {}), ["not synced"]],
+    useDiscovery: [() => useDiscovery(), ["loading"]],
+    useCan: [() => useCan({ verb: "get", resource: "pods" }), [undefined]],
   };
   for (const [name, [useHook, expected]] of Object.entries(each)) assert.deepEqual(debugged(useHook), expected, name);
 });
@@ -107,6 +111,8 @@ function refusals(hooks, call) {
     useStatus: () => hooks.useStatus(things),
     useWatch: () => hooks.useWatch(things, () => {}),
     useInformer: () => hooks.useInformer(things, {}),
+    useDiscovery: () => hooks.useDiscovery({ cache }),
+    useCan: () => hooks.useCan({ verb: "get", resource: "pods" }, { cache }),
   };
   assert.deepEqual(
     Object.keys(hooks)
