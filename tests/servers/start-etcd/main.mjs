@@ -32,9 +32,9 @@ const valueOf = (/** @type {number} */ i, /** @type {number} */ step) => ({
   load: Math.round(50 + 40 * Math.sin(i + step / 9)) / 100,
 });
 
-/** Keys that change, and sometimes come and go, until it is stopped. @param {{ stopped: boolean }} life */
-async function traffic(life) {
-  for (let step = 0; !life.stopped; step++) {
+/** Keys that change, and sometimes come and go. */
+async function traffic() {
+  for (let step = 0; ; step++) {
     const i = (step * 37) % KEYS;
     try {
       if (step % 12 === 11) await etcd.remove(keyOf(i));
@@ -88,19 +88,8 @@ await main(async () => {
   // The page asks the members itself, so they have to allow its origin.
   etcd = await EtcdCluster.start({ members: 3, flags: [`--cors=${page}`] });
   for (let i = 0; i < KEYS; i++) await etcd.put(keyOf(i), valueOf(i, 0));
-  const life = { stopped: false };
-  const running = traffic(life);
+  void traffic();
   process.stdout.write(`${KEYS} keys below ${PREFIX} in etcd, at ${etcd.urls.join(", ")}\n${page}/\n`);
-  let isEnding = false;
-  const end = async () => {
-    if (isEnding) return;
-    isEnding = true;
-    life.stopped = true;
-    server.close();
-    server.closeAllConnections();
-    await Promise.all([running, killing]);
-    await etcd.stop();
-    process.exit(0);
-  };
-  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => void end());
+  // What ends with this process ends the members and removes their folders, also while one of them is being started.
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(0));
 });
