@@ -146,7 +146,7 @@ impl Availability {
     ///
     /// Returns the error of one that was not known to be refused, and when it is tried again. Nothing where all are refused: that the whole tells.
     pub(super) fn branches(&mut self, all: Vec<BranchStatus>) -> Option<(Error, Option<WallTime>)> {
-        let known = std::mem::replace(&mut self.status.branches, Some(all)).unwrap_or_default();
+        let known = self.status.branches.replace(all).unwrap_or_default();
         self.signals |= signal::STATUS;
         let all = self.status.branches.as_deref().unwrap_or_default();
         let failed = |branch: &&BranchStatus| matches!(branch.phase, Phase::Failed | Phase::NeedsAuth);
