@@ -1,12 +1,13 @@
 //! What the branches of a joined resource tell, as one.
 //!
 //! Each branch has a reflector, and an order of versions of its own; nothing says how two of them stand to each other. So the changes of the
-//! whole are numbered here, as they come. The numbers count up from the milliseconds of the wall clock. So those of an earlier session are older than all of
+//! whole are numbered here, as they come. The numbers count up from the milliseconds of the wall clock when it began. So those of an earlier session are older than all of
 //! this one, and no object's own version is among them. The objects keep theirs.
 //!
 //! The whole is told by one list, once each branch has listed or was refused. From then on everything is told as changes. So is what a later list of a
 //! branch finds, and what becomes of a namespace that is added or taken away.
 
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::status::ResourceStatus;
@@ -20,13 +21,16 @@ use crate::store::Store;
 use crate::time::{Instant, WallTime};
 use crate::version::Version;
 
+/// What is told, in order.
+pub(super) type Told = VecDeque<Message>;
+
 /// The branches, and what of them was told.
 pub(super) struct Joint {
     branches: Vec<Branch>,
     /// The number of the last change; `None` until the whole is told.
     last: Option<u64>,
-    /// What was reached before this.
-    reached: u64,
+    /// The number of the list that tells the whole.
+    begins: u64,
     connection: Option<Connection>,
     told: Vec<BranchStatus>,
     /// Somebody waits until all have listed anew.
@@ -95,10 +99,10 @@ impl Branch {
 }
 
 impl Joint {
-    /// Of these namespaces, of which nothing is known. Its numbers are greater than this version.
-    pub(super) fn new(namespaces: Vec<Rc<str>>, reached: &Version) -> Self {
-        let branches = namespaces.into_iter().map(Branch::new).collect();
-        Self { branches, last: None, reached: reached.as_u64().unwrap_or_default(), connection: None, told: Vec::new(), refreshing: false }
+    /// Without a branch. Its numbers are greater than what was reached before.
+    pub(super) fn new(reached: &Version, wall: WallTime) -> Self {
+        let begins = wall.as_unix_millis().max(reached.as_u64().unwrap_or_default() + 1);
+        Self { branches: Vec::new(), last: None, begins, connection: None, told: Vec::new(), refreshing: false }
     }
 
     /// Whether the whole was told.
@@ -117,13 +121,11 @@ impl Joint {
     }
 
     /// A namespace is taken away. What is held of it goes by [`Joint::next_gone`].
-    pub(super) fn remove(&mut self, namespace: &str, store: &Store, wall: WallTime) -> Vec<Message> {
+    pub(super) fn remove(&mut self, namespace: &str, store: &Store, told: &mut Told) {
         self.branches.retain(|branch| *branch.namespace != *namespace);
-        let mut told = Vec::new();
-        self.tell_states(&mut told, store, wall);
-        self.tell_quarantined(&mut told);
-        self.tell_refreshed(&mut told);
-        told
+        self.tell_states(store, told);
+        self.tell_quarantined(told);
+        self.tell_refreshed(told);
     }
 
     /// The deletion of the next object that is held of a namespace which was taken away. Before the whole is told, the list that tells it does that.
@@ -132,101 +134,100 @@ impl Joint {
         Some(self.deletion(gone, at))
     }
 
-    /// What is told of a resource without a branch.
-    pub(super) fn begin(&mut self, store: &Store, wall: WallTime) -> Vec<Message> {
-        let mut told = Vec::new();
+    /// What is told of a resource without a branch: nobody else would.
+    pub(super) fn begin(&mut self, store: &Store, told: &mut Told) {
         if self.branches.is_empty() {
-            self.tell_states(&mut told, store, wall);
+            self.tell_states(store, told);
         }
-        told
     }
 
     /// Somebody waits until all have listed anew. One that is refused keeps nobody waiting, unless all are. Before the whole is told, its list is the
     /// answer.
-    pub(super) fn refresh(&mut self) -> Vec<Message> {
-        let mut told = Vec::new();
+    pub(super) fn refresh(&mut self, told: &mut Told) {
         self.refreshing = self.is_whole();
         let accepted = self.branches.iter().any(|branch| !branch.is_refused());
         for branch in &mut self.branches {
             branch.refreshing = self.refreshing && !(accepted && branch.is_refused());
         }
-        self.tell_refreshed(&mut told);
-        told
+        self.tell_refreshed(told);
     }
 
     /// Sets aside what a list of one namespace has of others.
-    pub(super) fn sift(&mut self, namespace: &str, objects: &mut Vec<Rc<Object>>) -> Option<Message> {
-        let branch = self.branches.iter_mut().find(|branch| *branch.namespace == *namespace)?;
-        let before = branch.quarantined.len();
-        objects.retain(|object| branch.takes(object));
-        (branch.quarantined.len() > before).then(|| self.quarantined())
+    pub(super) fn sift(&mut self, namespace: &str, objects: &mut Vec<Rc<Object>>, told: &mut Told) {
+        let Some(at) = self.place(namespace) else { return };
+        let before = self.branches[at].quarantined.len();
+        objects.retain(|object| self.branches[at].takes(object));
+        if self.branches[at].quarantined.len() > before {
+            self.tell_quarantined(told);
+        }
     }
 
     /// What one branch tells, as the whole tells it. Once that is whole, a list is given as what it changes ([`Message::Differences`]).
-    pub(super) fn take(&mut self, namespace: &str, message: Message, store: &Store, (at, wall): (Instant, WallTime)) -> Vec<Message> {
-        let mut told = Vec::new();
+    pub(super) fn take(&mut self, namespace: &str, message: Message, store: &Store, now: Instant, told: &mut Told) {
+        let Some(at) = self.place(namespace) else { return };
         let whole = self.is_whole();
-        let Some(branch) = self.branches.iter_mut().find(|branch| *branch.namespace == *namespace) else { return told };
+        let branch = &mut self.branches[at];
         match message {
             Message::Page { mut objects, loaded, remaining } => {
                 (branch.loaded, branch.remaining) = (loaded, remaining);
-                if !whole {
-                    objects.retain(|object| branch.takes(object));
-                    let loaded = self.branches.iter().map(|branch| branch.loaded).sum();
-                    let remaining = self.branches.iter().map(|branch| branch.remaining).sum();
-                    told.push(Message::Page { objects, loaded, remaining });
-                    if !matches!(self.connection, Some(Connection::Listing { .. })) {
-                        // A page says that all is well, which the others need not be.
-                        self.connection = None;
-                        self.tell_states(&mut told, store, wall);
-                    }
+                if whole {
+                    return;
+                }
+                objects.retain(|object| branch.takes(object));
+                let loaded = self.branches.iter().map(|branch| branch.loaded).sum();
+                let remaining = self.branches.iter().map(|branch| branch.remaining).sum();
+                told.push_back(Message::Page { objects, loaded, remaining });
+                if !matches!(self.connection, Some(Connection::Listing { .. })) {
+                    // A page says that all is well, which the others need not be.
+                    self.connection = None;
+                    self.tell_states(store, told);
                 }
             }
             Message::Replace { mut objects, .. } => {
                 objects.retain(|object| branch.takes(object));
                 branch.first = Some(objects);
-                self.tell_states(&mut told, store, wall);
-                self.tell_quarantined(&mut told);
+                self.tell_states(store, told);
+                self.tell_quarantined(told);
             }
             Message::Differences { differences, .. } => {
                 (branch.holds, branch.refreshing) = (true, false);
                 for difference in differences {
-                    told.extend(self.difference(difference, at));
+                    told.extend(self.difference(difference, now));
                 }
-                self.tell_states(&mut told, store, wall);
-                self.tell_quarantined(&mut told);
-                self.tell_refreshed(&mut told);
+                self.tell_states(store, told);
+                self.tell_quarantined(told);
+                self.tell_refreshed(told);
             }
             Message::Change { kind, object, at, .. } => {
                 if branch.takes(&object) {
-                    told.push(self.change(kind, object, at));
+                    told.push_back(self.change(kind, object, at));
                 } else {
-                    self.tell_quarantined(&mut told);
+                    self.tell_quarantined(told);
                 }
             }
             // How far a branch is says nothing of the others; that it lives does.
             Message::Bookmark(_) => told.extend(self.last.map(|last| Message::Bookmark(Version::from(last)))),
             Message::Quarantine(all) => {
                 branch.quarantined = all;
-                self.tell_quarantined(&mut told);
+                self.tell_quarantined(told);
             }
-            Message::RoundEnded(Some(error)) if error.code == ErrorCode::OutOfMemory => told.push(Message::RoundEnded(Some(error))),
+            Message::RoundEnded(Some(error)) if error.code == ErrorCode::OutOfMemory => told.push_back(Message::RoundEnded(Some(error))),
             // A list of one of them ends no watch of the whole.
             Message::RoundStarted | Message::RoundEnded(_) | Message::Refreshed | Message::Branches(_) => {}
             Message::Connection(connection) => {
                 branch.status.connection(connection.clone());
                 branch.connection = connection;
-                let refused = branch.is_refused();
-                let accepted = self.branches.iter().any(|branch| !branch.is_refused());
-                if let Some(branch) = self.branches.iter_mut().find(|branch| *branch.namespace == *namespace) {
-                    // Refused everywhere, the next list is waited for, as by a resource of one namespace.
-                    branch.refreshing &= !(refused && accepted);
-                }
-                self.tell_states(&mut told, store, wall);
-                self.tell_refreshed(&mut told);
+                // Refused everywhere, the next list is waited for, as by a resource of one namespace.
+                let keeps = !self.branches[at].is_refused() || self.branches.iter().all(Branch::is_refused);
+                self.branches[at].refreshing &= keeps;
+                self.tell_states(store, told);
+                self.tell_refreshed(told);
             }
         }
-        told
+    }
+
+    fn place(&self, namespace: &str) -> Option<usize> {
+        self.branches.iter().position(|branch| *branch.namespace == *namespace)
     }
 
     fn change(&mut self, kind: ChangeKind, object: Rc<Object>, at: Instant) -> Message {
@@ -257,7 +258,7 @@ impl Joint {
     }
 
     /// The whole, if that is known now; and how the connections stand, if that has changed.
-    fn tell_states(&mut self, told: &mut Vec<Message>, store: &Store, wall: WallTime) {
+    fn tell_states(&mut self, store: &Store, told: &mut Told) {
         let known = self.branches.iter().all(|branch| branch.first.is_some() || branch.is_refused());
         let some = self.branches.is_empty() || self.branches.iter().any(|branch| branch.first.is_some());
         if !self.is_whole() && known && some {
@@ -273,18 +274,17 @@ impl Joint {
                 }
             }
             sort_by(&mut objects, |a, b| a.key().cmp(b.key()));
-            let number = wall.as_unix_millis().max(self.reached + 1);
-            self.last = Some(number);
-            told.push(Message::Replace { objects, version: Version::from(number) });
+            self.last = Some(self.begins);
+            told.push_back(Message::Replace { objects, version: Version::from(self.begins) });
         }
         let states: Vec<_> = self.branches.iter().map(Branch::told).collect();
         if states != self.told {
-            told.push(Message::Branches(states.clone()));
+            told.push_back(Message::Branches(states.clone()));
             self.told = states;
         }
         let connection = self.connection();
         if self.connection.as_ref() != Some(&connection) {
-            told.push(Message::Connection(connection.clone()));
+            told.push_back(Message::Connection(connection.clone()));
             self.connection = Some(connection);
         }
     }
@@ -306,19 +306,16 @@ impl Joint {
             .unwrap_or(Connection::Live)
     }
 
-    fn tell_quarantined(&self, told: &mut Vec<Message>) {
-        told.push(self.quarantined());
-    }
-
-    fn quarantined(&self) -> Message {
-        Message::Quarantine(self.branches.iter().flat_map(|branch| branch.quarantined.iter().cloned()).collect())
+    fn tell_quarantined(&self, told: &mut Told) {
+        let all = self.branches.iter().flat_map(|branch| branch.quarantined.iter().cloned()).collect();
+        told.push_back(Message::Quarantine(all));
     }
 
     /// Says that all have listed anew, where somebody waits for it.
-    fn tell_refreshed(&mut self, told: &mut Vec<Message>) {
+    fn tell_refreshed(&mut self, told: &mut Told) {
         if self.refreshing && !self.branches.iter().any(|branch| branch.refreshing) {
             self.refreshing = false;
-            told.push(Message::Refreshed);
+            told.push_back(Message::Refreshed);
         }
     }
 }
@@ -345,7 +342,9 @@ mod tests {
     const NOW: u64 = 1_700_000_000_000;
 
     fn begun(reached: u64) -> Vec<Message> {
-        Joint::new(Vec::new(), &Version::from(reached)).begin(&Store::new(), WallTime::from_unix_millis(NOW))
+        let mut told = Told::new();
+        Joint::new(&Version::from(reached), WallTime::from_unix_millis(NOW)).begin(&Store::new(), &mut told);
+        told.into()
     }
 
     fn version(told: &[Message]) -> Option<u64> {

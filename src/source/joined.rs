@@ -1,23 +1,18 @@
 //! Several namespaces as one source: a branch for each, which is listed and watched by itself.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt, future, stream};
 
-use super::pager::Pager;
+use super::composed;
+use super::listed::Listed;
 use super::request::{ListRequest, Narrow, WatchRequest};
 use super::source::{Branches, Collection, FrameStream, OpenBranch, PageStream, Source};
 use super::write::{ObjectName, WriteRequest};
-use super::{composed, page};
-use crate::json::FieldSet;
 use crate::runtime::SharedRuntime;
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
-
-/// Objects a page.
-const PAGE: u32 = 500;
 
 /// Several namespaces as one source.
 ///
@@ -48,27 +43,13 @@ impl Joined {
 
 /// Everything of these sources, as one list. Its version says nothing.
 async fn list_all(sources: Vec<(Rc<str>, Rc<dyn Source>)>, narrow: Option<Narrow>, runtime: SharedRuntime) -> Result<Vec<u8>, Error> {
-    let fields = RefCell::new(FieldSet::new(Vec::new()));
     let (mut items, mut kind) = (Vec::new(), None);
     for (namespace, source) in sources {
-        let within = items.len();
-        let mut pager = Pager::new(ListRequest { limit: Some(PAGE), narrow: narrow.clone(), ..ListRequest::default() });
-        while let Some(request) = pager.request() {
-            let answered = async {
-                let body = source.list(request).await?;
-                page::read(body, &fields, &*runtime, &mut |item| items.push(item.bytes)).await
-            };
-            match answered.await {
-                Ok(head) => {
-                    pager.follow(&head)?;
-                    kind = head.kind.or(kind);
-                }
-                Err(error) if error.code == ErrorCode::Expired && pager.begin_unpaged() => items.truncate(within),
-                Err(error) => return Err(of_namespace(&namespace, error)),
-            }
-        }
+        let listed = Listed::of(&*source, narrow.clone(), &*runtime).await.map_err(|error| of_namespace(&namespace, error))?;
+        items.extend(listed.items);
+        kind = listed.kind.or(kind);
     }
-    Ok(composed::list(kind.as_deref(), "1", items.into_iter()))
+    Ok(composed::list(kind.as_deref(), "1", items.into_iter().map(|item| item.bytes)))
 }
 
 /// Says whose error it is.
@@ -163,8 +144,11 @@ impl Source for Joined {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
     use crate::runtime::virtual_time::VirtualTime;
+    use crate::source::listed::PAGE;
 
     /// Has one object, named after its namespace, and says who was asked.
     struct One(String, Rc<RefCell<Vec<String>>>);

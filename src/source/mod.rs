@@ -11,6 +11,7 @@ mod composed;
 pub mod etcd;
 mod joined;
 pub mod kubernetes;
+mod listed;
 mod opening;
 pub mod page;
 mod pager;

@@ -151,7 +151,7 @@ impl World {
 
     /// The key of a pinned object.
     pub fn key(&self, id: f64) -> String {
-        let names = String::from(self.resource.facts(id).expect("a pinned object"));
+        let names = String::from(self.resource.facts(id, false).expect("a pinned object"));
         names.split_once(' ').expect("a version and a key").1.to_string()
     }
 

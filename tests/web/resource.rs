@@ -53,7 +53,7 @@ async fn names_cross_whatever_letters_they_have_and_however_many() {
     let world = World::of(&list(9, &pods));
     JsFuture::from(world.resource.synced().unwrap()).await.expect("the first list");
     for key in keys {
-        assert_eq!(world.resource.facts(world.resource.peek(key).unwrap()).unwrap(), format!("7 {key}"));
+        assert_eq!(world.resource.facts(world.resource.peek(key).unwrap(), false).unwrap(), format!("7 {key}"));
     }
 }
 
@@ -65,7 +65,7 @@ async fn objects_are_read_by_id_without_what_is_stripped_and_only_while_pinned()
     let object = world.resource.parse(id).unwrap();
     let metadata = Reflect::get(&object, &"metadata".into()).unwrap();
     assert!(Reflect::get(&metadata, &"managedFields".into()).unwrap().is_undefined());
-    assert_eq!(world.resource.facts(id).unwrap(), "1 a/x");
+    assert_eq!(world.resource.facts(id, false).unwrap(), "1 a/x");
     assert_eq!(world.resource.field(id, "status.phase").unwrap(), "Running");
     assert_eq!(world.resource.field(id, "status.restarts").unwrap(), 1.0);
     assert_eq!(js_sys::JSON::stringify(&world.resource.field(id, "metadata.labels").unwrap()).unwrap(), r#"{"app":"web"}"#);

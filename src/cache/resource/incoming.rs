@@ -11,10 +11,9 @@ use futures::channel::mpsc;
 
 use super::shared_cacher::SharedCacher;
 use crate::cache::comparison::Comparison;
-use crate::cache::joint::Joint;
+use crate::cache::joint::{Joint, Told};
 use crate::message::Message;
 use crate::runtime::SharedRuntime;
-use crate::time::{Instant, WallTime};
 use crate::version::Version;
 
 /// What reflectors tell.
@@ -68,7 +67,7 @@ struct State {
     joint: Joint,
     branches: Vec<(Rc<str>, mpsc::Receiver<Message>)>,
     /// Told, and not yet applied.
-    ready: VecDeque<Message>,
+    ready: Told,
     compare: Option<(Rc<str>, Comparison)>,
     commands: VecDeque<Command>,
     /// Taken away, and still held in part.
@@ -88,12 +87,20 @@ enum Command {
 }
 
 impl Branched {
-    /// Of these branches. Changes are numbered from behind this version.
-    pub(super) fn new(branches: Vec<(Rc<str>, mpsc::Receiver<Message>)>, reached: &Version, runtime: SharedRuntime) -> Rc<Self> {
-        let joint = Joint::new(branches.iter().map(|(namespace, _)| namespace.clone()).collect(), reached);
-        let (ready, commands) = (VecDeque::new(), VecDeque::new());
-        let state =
-            State { joint, branches, ready, compare: None, commands, leaving: None, turn: 0, begun: false, closed: false, waker: None };
+    /// Without a branch. Changes are numbered from behind this version.
+    pub(super) fn new(reached: &Version, runtime: SharedRuntime) -> Rc<Self> {
+        let state = State {
+            joint: Joint::new(reached, runtime.wall()),
+            branches: Vec::new(),
+            ready: Told::new(),
+            compare: None,
+            commands: VecDeque::new(),
+            leaving: None,
+            turn: 0,
+            begun: false,
+            closed: false,
+            waker: None,
+        };
         Rc::new(Self { runtime, state: RefCell::new(state) })
     }
 
@@ -133,11 +140,7 @@ impl Branched {
 
     fn take(&self, namespace: &str, message: Message, cacher: &SharedCacher) {
         let State { joint, ready, .. } = &mut *self.state.borrow_mut();
-        ready.extend(joint.take(namespace, message, cacher.borrow().store(), self.now()));
-    }
-
-    fn now(&self) -> (Instant, WallTime) {
-        (self.runtime.recent(), self.runtime.wall())
+        joint.take(namespace, message, cacher.borrow().store(), self.runtime.recent(), ready);
     }
 
     fn try_next(&self, cacher: &SharedCacher) -> Option<Message> {
@@ -164,14 +167,10 @@ impl Branched {
             }
             let cacher = cacher.borrow();
             let store = cacher.store();
-            let (at, wall) = self.now();
-            if !std::mem::replace(&mut state.begun, true) {
-                state.ready.extend(state.joint.begin(store, wall));
-                continue;
-            }
+            let now = self.runtime.recent();
             // One at a time: each leaves the host its turn, and is gone when the next one is looked for.
             if let Some(namespace) = &state.leaving {
-                match state.joint.next_gone(namespace, store, at) {
+                match state.joint.next_gone(namespace, store, now) {
                     Some(gone) => return Poll::Ready(Some(Next::Message(gone))),
                     None => state.leaving = None,
                 }
@@ -185,15 +184,19 @@ impl Branched {
                 Some(Command::Remove(namespace)) => {
                     state.branches.retain(|(other, _)| *other != namespace);
                     state.compare.take_if(|(other, _)| *other == namespace);
-                    state.ready.extend(state.joint.remove(&namespace, store, wall));
+                    state.joint.remove(&namespace, store, &mut state.ready);
                     state.leaving = Some(namespace);
                     continue;
                 }
                 Some(Command::Refresh) => {
-                    state.ready.extend(state.joint.refresh());
+                    state.joint.refresh(&mut state.ready);
                     continue;
                 }
                 None => {}
+            }
+            if !std::mem::replace(&mut state.begun, true) {
+                state.joint.begin(store, &mut state.ready);
+                continue;
             }
             if let Some((namespace, comparison)) = state.compare.take() {
                 return Poll::Ready(Some(Next::Compare(namespace, comparison)));
@@ -201,11 +204,11 @@ impl Branched {
             let Some((namespace, message)) = state.poll_branches(cx) else { return Poll::Pending };
             match message {
                 Message::Replace { mut objects, version } if state.joint.is_whole() => {
-                    state.ready.extend(state.joint.sift(&namespace, &mut objects));
+                    state.joint.sift(&namespace, &mut objects, &mut state.ready);
                     let comparison = Comparison::within(&namespace, objects, version);
                     state.compare = Some((namespace, comparison));
                 }
-                message => state.ready.extend(state.joint.take(&namespace, message, store, (at, wall))),
+                message => state.joint.take(&namespace, message, store, now, &mut state.ready),
             }
         }
     }

@@ -130,25 +130,18 @@ impl Lifecycle {
     }
 
     fn start_joined(self: &Rc<Self>, branches: &Branches) {
-        let (mut handles, mut incoming) = (Vec::new(), Vec::new());
-        for (namespace, source) in branches.all() {
-            let (reflector, handle, messages) = self.reflector(source, handles.len());
-            handles.push((namespace.clone(), handle));
-            incoming.push((namespace, messages));
-            self.runtime.spawn(reflector.run().boxed_local());
-        }
         let reached = self.cacher.borrow().version().clone();
-        let branched = Branched::new(incoming, &reached, self.runtime.clone());
+        let branched = Branched::new(&reached, self.runtime.clone());
         self.paused.set(false);
-        *self.life.borrow_mut() = Life::Running(Streams::Joined(branched.clone(), RefCell::new(handles)));
+        *self.life.borrow_mut() = Life::Running(Streams::Joined(branched.clone(), RefCell::default()));
+        self.follow(branches);
         let slice = Rc::new(Slice::new(self.runtime.now()));
         let driven = self.driven(Incoming::Joined(branched), slice);
         self.runtime.spawn(driven);
     }
 
-    /// The branches are others now: those that are new begin, and what is held of those that are gone goes.
-    pub(super) fn branches_changed(&self) {
-        let Some(branches) = self.source.branches() else { return };
+    /// Follows these branches and no others: those that are new begin, and what is held of those that are gone goes.
+    pub(super) fn follow(&self, branches: &Branches) {
         let life = self.life.borrow();
         let Life::Running(Streams::Joined(branched, handles)) = &*life else { return };
         let mut handles = handles.borrow_mut();

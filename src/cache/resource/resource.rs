@@ -224,7 +224,7 @@ impl Resource {
             return Err(Error::new(ErrorCode::Invalid, message));
         };
         branches.set(namespaces)?;
-        self.lifecycle.branches_changed();
+        self.lifecycle.follow(&branches);
         Ok(())
     }
 

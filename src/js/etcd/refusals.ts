@@ -59,10 +59,10 @@ const BY_CODE: readonly (readonly [grpc: number, name: string, code: number, rea
 /** @param code gRPC's, as a number or by its name */
 function refusalOf(code: unknown, said: string): Refusal {
   const message = said.slice(0, 500);
-  const words = BY_WORDS.find(([pattern]) => pattern.test(said));
-  if (words !== undefined) return new Refusal(words[1], words[2], message, words[1] === 429 ? 1 : undefined);
-  const row = BY_CODE.find(([grpc, name]) => grpc === code || name === code);
-  return row === undefined ? new Refusal(500, "EtcdError", message) : new Refusal(row[2], row[3], message, row[2] === 429 ? 1 : undefined);
+  const [, ...byWords] = BY_WORDS.find(([pattern]) => pattern.test(said)) ?? [];
+  const [, , ...byCode] = BY_CODE.find(([grpc, name]) => grpc === code || name === code) ?? [];
+  const [status = 500, reason = "EtcdError"] = byWords.length > 0 ? byWords : byCode;
+  return new Refusal(status, reason, message, status === 429 ? 1 : undefined);
 }
 
 /** An answer with an HTTP status that is no success, or an error document. */

@@ -7,11 +7,10 @@ use futures::channel::oneshot;
 use futures::future::{Either, LocalBoxFuture, select};
 use futures::{FutureExt, StreamExt, future, stream};
 
-use super::state::{Listed, State, number_of};
+use super::state::{State, number_of};
 use crate::json::{FieldSet, scan_object, stamp};
 use crate::runtime::SharedRuntime;
-use crate::source::page;
-use crate::source::pager::Pager;
+use crate::source::listed::Listed;
 use crate::source::request::{ListRequest, WatchRequest};
 use crate::source::source::{FrameStream, PageStream, Source};
 use crate::source::write::{ObjectName, WriteRequest};
@@ -21,9 +20,6 @@ use crate::version::Version;
 
 /// How long all pages of one poll may take.
 const MAX_POLL_MS: Millis = 60_000;
-
-/// Objects a page.
-const PAGE: u32 = 500;
 
 /// Lists its source every so often, and tells what differs as a watch would.
 ///
@@ -68,7 +64,7 @@ impl Shared {
     async fn poll(&self) -> Result<(), Error> {
         let number = self.begun.get() + 1;
         self.begun.set(number);
-        let listed = match select(self.listed().boxed_local(), self.runtime.sleep(MAX_POLL_MS)).await {
+        let listed = match select(Listed::of(&*self.source, None, &*self.runtime).boxed_local(), self.runtime.sleep(MAX_POLL_MS)).await {
             Either::Left((listed, _)) => listed?,
             Either::Right(_) => return Err(Error::new(ErrorCode::Timeout, format!("the list was not there within {MAX_POLL_MS} ms"))),
         };
@@ -76,28 +72,6 @@ impl Shared {
         self.polled.set(self.runtime.now());
         self.wake();
         Ok(())
-    }
-
-    async fn listed(&self) -> Result<Listed, Error> {
-        let fields = RefCell::new(FieldSet::new(Vec::new()));
-        let mut pager = Pager::unversioned(ListRequest { limit: Some(PAGE), ..ListRequest::default() });
-        let mut listed = Listed::default();
-        while let Some(request) = pager.request() {
-            let answered = async {
-                let body = self.source.list(request).await?;
-                page::read_unversioned(body, &fields, &*self.runtime, &mut |item| listed.items.push(item)).await
-            };
-            match answered.await {
-                Ok(head) => {
-                    pager.follow(&head)?;
-                    listed.kind = head.kind;
-                    listed.version = listed.version.take().or(head.version);
-                }
-                Err(error) if error.code == ErrorCode::Expired && pager.begin_unpaged() => listed = Listed::default(),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(listed)
     }
 
     /// How long until the next poll is due.

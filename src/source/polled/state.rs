@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::FxHashSet;
 
-use crate::json::{Scanned, stamp};
+use crate::json::stamp;
 use crate::source::composed;
+use crate::source::listed::Listed;
 use crate::status::Error;
 use crate::time::WallTime;
 use crate::version::Version;
@@ -51,14 +52,6 @@ struct Difference {
     version: u64,
     kind: Kind,
     name: Name,
-}
-
-/// A list of the upstream, whole.
-#[derive(Default)]
-pub(super) struct Listed {
-    pub(super) kind: Option<String>,
-    pub(super) version: Option<String>,
-    pub(super) items: Vec<Scanned>,
 }
 
 /// What is known by polling.
