@@ -25,6 +25,13 @@ pub enum Connection {
         /// What failed.
         error: Error,
     },
+    /// In a queue for one of the connections that the host has for the server.
+    Queued {
+        /// Why there is a queue.
+        why: Error,
+        /// When it may be its turn.
+        retry_at: WallTime,
+    },
     /// Connecting now, after the last watch ended.
     Reconnecting {
         /// What broke it; `None` where the server ended it in good order, or a user did.

@@ -301,6 +301,7 @@ impl Joint {
             .or_else(|| first(|connection| matches!(connection, Connection::NeedsAuth { .. })))
             .or_else(|| first(|connection| matches!(connection, Connection::Failed { .. })))
             .or_else(|| all().filter_map(|branch| waiting(&branch.connection)).reduce(sooner))
+            .or_else(|| first(|connection| matches!(connection, Connection::Queued { .. })))
             .or_else(|| first(|connection| matches!(connection, Connection::Reconnecting { .. })))
             .or_else(|| first(|connection| matches!(connection, Connection::Listing { .. })))
             .unwrap_or(Connection::Live)

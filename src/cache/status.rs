@@ -98,6 +98,11 @@ impl ResourceStatus {
                 self.retry_at = Some(retry_at);
                 self.error = Some(error);
             }
+            Connection::Queued { why, retry_at } => {
+                self.phase = Phase::Reconnecting;
+                self.retry_at = Some(retry_at);
+                self.error = Some(why);
+            }
             // That a connection broke is no error while it is resumed at once; informers hear of it.
             Connection::Reconnecting { lost: _ } => {
                 self.phase = Phase::Reconnecting;

@@ -1,6 +1,7 @@
 //! When the next request goes out. It waits as long as failures ask for, and while a peer finds out whether the server is there. Peers do not
 //! all start at the same moment.
 
+use std::any::Any;
 use std::future::pending;
 use std::rc::Rc;
 
@@ -16,7 +17,7 @@ use super::peers::Peer;
 use super::sink::Sink;
 use super::tries::{LeftAlone, Tries, Wait};
 use crate::connection::Connection;
-use crate::source::Source;
+use crate::source::{Source, Turn};
 use crate::status::Error;
 use crate::time::{Instant, Millis};
 
@@ -56,6 +57,16 @@ impl Throttle {
             early: EarlyTries::default(),
             paused: None,
         }
+    }
+
+    /// Waits until its source can take a watch. What it gives is held until that has an answer.
+    pub(super) async fn turn(&mut self, beside: &mut Beside, source: &dyn Source) -> Result<Option<Box<dyn Any>>, Asked> {
+        let Some(Turn { why, millis, come }) = source.turn() else { return Ok(None) };
+        let retry_at = self.host.runtime.wall() + millis;
+        self.sink.connection(Connection::Queued { why, retry_at }).await;
+        let come = beside.until(Listen::WATCHING, None, come).await.map_err(|_| Asked)?;
+        self.sink.connection(Connection::Reconnecting { lost: None }).await;
+        Ok(Some(come))
     }
 
     /// Waits until this may be asked. `None`: its source has no server that others ask, too.

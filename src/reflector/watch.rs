@@ -80,15 +80,16 @@ impl Reflector {
 
     /// Asks for a watch, unless one is pending, and waits for the answer.
     async fn connect(&mut self, pending: Option<PendingWatch>) -> Answer {
-        let (permit, PendingWatch { answer, known_to }) = match pending {
-            Some(pending) => (None, pending),
+        let (turn, permit, PendingWatch { answer, known_to }) = match pending {
+            Some(pending) => (None, None, pending),
             None => {
                 let announced = Connection::Reconnecting { lost: None };
+                let Ok(turn) = self.throttle.turn(&mut self.beside, &*self.source).await else { return Answer::Asked };
                 let outgoing = Outgoing { verb: Verb::Watch, listen: Listen::WATCHING, announced };
                 let Ok(permit) = self.throttle.admit(&mut self.beside, outgoing).await else { return Answer::Asked };
                 let last = self.order.last().cloned().unwrap_or_default();
                 let answer = self.source.watch(self.watch_request(&last));
-                (permit, PendingWatch { answer, known_to: None })
+                (turn, permit, PendingWatch { answer, known_to: None })
             }
         };
         let watchdog = self.liveness.watchdog(self.host.now());
@@ -100,6 +101,7 @@ impl Reflector {
             Err(Stop::Asked) => return Answer::Asked,
             Ok(stream) => stream,
         };
+        drop(turn);
         self.throttle.heard(permit, stream.as_ref().err());
         match stream {
             Ok(stream) => Answer::Open(OpenWatch { known_to, ..OpenWatch::new(stream, self.host.now(), self.order.last().cloned()) }),

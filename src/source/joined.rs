@@ -140,6 +140,10 @@ impl Source for Joined {
     fn polls(&self) -> bool {
         self.common.polls()
     }
+
+    fn transport(&self) -> Option<&'static str> {
+        self.branches.all().iter().find_map(|(_, source)| source.transport())
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The upstream as this crate knows it: what can be listed and watched, and maybe written.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -11,6 +12,7 @@ use super::request::{ListRequest, WatchRequest};
 use super::write::{ObjectName, WriteRequest};
 use crate::key::key;
 use crate::status::{Error, ErrorCode};
+use crate::time::Millis;
 use crate::version::Version;
 
 /// What of a Kubernetes API a source lists.
@@ -27,12 +29,26 @@ pub type PageStream = LocalBoxStream<'static, Result<Vec<u8>, Error>>;
 /// Dropping it closes the connection.
 pub type FrameStream = LocalBoxStream<'static, Result<Vec<u8>, Error>>;
 
+/// Something that a watch waits for before it may be asked for.
+pub struct Turn {
+    /// What people are told meanwhile.
+    pub why: Error,
+    /// After how long it may come, in milliseconds, as far as is known.
+    pub millis: Millis,
+    /// Completes when it has come. Whoever asks for the watch then holds what this gives until there is an answer.
+    pub come: LocalBoxFuture<'static, Box<dyn Any>>,
+}
+
 /// An upstream.
 pub trait Source {
     /// Asks for one page. Resolves when the answer has begun; a refusal is an error with the server's Status where it gave one.
     fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>>;
     /// Opens the watch. Resolves once it is open; an upstream that cannot be reached is [`crate::status::ErrorCode::Network`].
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>>;
+    /// What has to be waited for before a watch is asked for; `None`, mostly: nothing. Whoever does not wait may be refused.
+    fn turn(&self) -> Option<Turn> {
+        None
+    }
     /// Whether there is a request for one object. Without it, objects are looked for in lists.
     fn gets(&self) -> bool {
         false
@@ -84,6 +100,11 @@ pub trait Source {
     /// Whether what it shows of an object may differ at one version of the object, as the age in a row does.
     fn is_rendered(&self) -> bool {
         false
+    }
+
+    /// How its last watch came, by the name of the option `transport`; `None` where there is no choice, and before the first.
+    fn transport(&self) -> Option<&'static str> {
+        None
     }
 
     /// Whether what it tells is only as new as its last poll.

@@ -15,6 +15,7 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 use crate::reflector::Peers;
 use crate::runtime::together::{Together, advance_number};
 use crate::runtime::{Clock, Spawn, Timer};
+use crate::source::kubernetes::Servers;
 use crate::time::{Instant, Millis, WallTime};
 use crate::web::values::{cast, property};
 
@@ -45,6 +46,7 @@ const MAX_TIMER_MS: Millis = i32::MAX as Millis;
 
 thread_local! {
     static PEERS: Rc<Peers> = Rc::default();
+    static SERVERS: Rc<Servers> = Rc::default();
     static SLEPT: Cell<Millis> = const { Cell::new(0) };
 }
 
@@ -56,6 +58,11 @@ pub(super) fn slept(millis: Millis) {
 /// The reflectors of this page, or worker, or process.
 pub(super) fn peers() -> Rc<Peers> {
     PEERS.with(Rc::clone)
+}
+
+/// What is remembered of their servers.
+pub(super) fn servers() -> Rc<Servers> {
+    SERVERS.with(Rc::clone)
 }
 
 /// How to give the host its turn.

@@ -108,7 +108,7 @@ describe("selectors with a typo", () => {
       );
     }
     for (const [options, words] of /** @type {const} */ ([
-      [{ transport: "carrier-pigeon" }, /transport is one of websocket, fetch/],
+      [{ transport: "carrier-pigeon" }, /transport is one of auto, websocket, fetch/],
       [{ pageSize: 0.5 }, /pageSize is a whole number/],
       [{ retry: { factor: 0 } }, /retry.factor is a number from 1 to 100/],
       [{ auth: "token" }, /auth is a function/],
@@ -250,9 +250,9 @@ describe("wrong paths and servers", () => {
     }
   });
 
-  test("upgrades that are refused although lists are answered", async (t) => {
+  test("upgrades that are refused although lists are answered, where nothing else is allowed", async (t) => {
     const { server, api, pods: path } = await guarded(t);
-    const pods = open(t, server.url, { auth: () => ({ token: TOKEN }) });
+    const pods = open(t, server.url, { auth: () => ({ token: TOKEN }), transport: "websocket" });
     await pods.synced();
     await live(pods);
     const witness = new Witness(pods);
@@ -267,6 +267,24 @@ describe("wrong paths and servers", () => {
     server.control.fault("clear");
     await live(pods);
     await assertIntegrity(pods, api, path);
+    witness.assertUnharmed();
+  });
+
+  test("upgrades that are refused from now on: watches go over fetch at once, and nothing is lost", async (t) => {
+    const { server, api, pods: path } = await guarded(t);
+    const pods = open(t, server.url, { auth: () => ({ token: TOKEN }) });
+    await pods.synced();
+    await live(pods);
+    assert.equal(pods.stats().transport, "websocket");
+    const witness = new Witness(pods);
+    await hasSaidSomething(pods, () => writeTo(api));
+    server.control.fault("refuseUpgrade", { code: 503 });
+    server.control.fault("drop");
+    await eventually(() => pods.stats().transport === "fetch", "a watch over fetch");
+    await live(pods);
+    await hasSaidSomething(pods, () => writeTo(api));
+    await assertIntegrity(pods, api, path);
+    assert.equal(pods.stats().lists, 1);
     witness.assertUnharmed();
   });
 
@@ -428,7 +446,7 @@ describe("functions of the user that fail", () => {
         super(url, protocols);
       }
     }
-    const pods = open(t, server.url, { WebSocket: Refused });
+    const pods = open(t, server.url, { WebSocket: Refused, transport: "websocket" });
     await pods.synced();
     const witness = new Witness(pods);
     const { error, retryAt, phase } = await eventually(() => pods.status.retryAt && pods.status, "an error");

@@ -250,7 +250,7 @@ test("nested options, numbers and words are refused by their whole name", async 
     [{ indexes: { node: 5 } }, "indexes.node is a path or a function, not 5"],
     [{ pageSize: 0.5 }, "pageSize is a whole number from 1 up, not 0.5"],
     [{ linger: Number.NaN }, "linger is a number from 0 up, not NaN"],
-    [{ transport: "sse" }, 'transport is one of websocket, fetch, not "sse"'],
+    [{ transport: "sse" }, 'transport is one of auto, websocket, fetch, not "sse"'],
     [{ auth: "a-secret" }, "auth is a function, not text"],
   ]) {
     assert.throws(() => createWatchCache(options), { code: "invalid", message });

@@ -32,11 +32,11 @@ function withSocket(t) {
 }
 
 function open(t, options) {
-  const said = [];
-  const logger = { debug() {}, info() {}, warn() {}, error: (...words) => said.push(words) };
+  const [said, warned] = [[], []];
+  const logger = { debug() {}, info() {}, warn: (words) => warned.push(words), error: (...words) => said.push(words) };
   const cache = createWatchCache({ server: server.url, logger, retry: { initialMs: 5, capMs: 20 }, ...options });
   t.after(() => cache.close());
-  return { cache, pods: cache.resource("pods"), said };
+  return { cache, pods: cache.resource("pods"), said, warned };
 }
 
 test("watches stream over fetch, whatever WebSocket the host has", async (t) => {
@@ -51,19 +51,35 @@ test("watches stream over fetch, whatever WebSocket the host has", async (t) => 
   assert.deepEqual([...new Set(server.control.status().streams.map(({ transport }) => transport)), sockets], ["http", []]);
 });
 
+test("the transport that is asked for is kept to; of a socket that is refused the error says what helps", async (t) => {
+  const { sockets } = withSocket(t);
+  const { pods, said } = open(t, { transport: "websocket" });
+  const use = pods.watch();
+  t.after(() => use.stop());
+  await until(() => pods.status.error !== undefined);
+  assert.ok(sockets.length > 0);
+  assert.match(pods.status.error.message, /choose transport "fetch", or .* a WebSocket that says an Origin, as Node's own does not/);
+  assert.deepEqual(said, []);
+});
+
 for (const [what, options] of [
-  ["transport", () => ({ transport: "websocket" })],
   ["WebSocket", ({ Counted }) => ({ WebSocket: Counted })],
   ["watchList", () => ({ watchList: true })],
+  ["transport", () => ({ transport: "auto" })],
 ]) {
-  test(`${what} asks for a WebSocket; of one that is refused the error says what helps`, async (t) => {
-    const host = withSocket(t);
-    const { pods } = open(t, options(host));
-    const use = pods.watch();
-    t.after(() => use.stop());
-    await until(() => pods.status.error !== undefined);
-    assert.ok(host.sockets.length > 0);
-    assert.match(pods.status.error.message, /choose transport "fetch", or .* a WebSocket that says an Origin, as Node's own does not/);
+  test(`${what} asks for a WebSocket; where those are refused watches go over fetch, and that is said once with what helps`, async (t) => {
+    const { sockets, ...host } = withSocket(t);
+    // What is remembered of one server says nothing of another.
+    const own = await startServer({ port: 0, pods: 3, rate: 0 });
+    t.after(() => own.close());
+    const { cache, pods, warned } = open(t, { ...options(host), server: own.url });
+    const nodes = cache.resource("nodes");
+    await Promise.all([pods.synced(), nodes.synced()]);
+    await until(() => pods.status.phase === "live" && nodes.status.phase === "live");
+    assert.ok(sockets.length > 0);
+    assert.deepEqual([pods.stats().transport, nodes.stats().transport], ["fetch", "fetch"]);
+    assert.equal(warned.length, 1);
+    assert.match(warned[0], /opens no WebSocket, so watches go over fetch\. Pass a WebSocket that says an Origin, as Node's own does not/);
   });
 }
 

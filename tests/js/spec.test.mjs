@@ -90,7 +90,7 @@ test("options that are the facade's own have its defaults, all others are left t
   const { transport, credentials, linger, flush, debug, checkConsistency, indexes } = settings;
   assert.deepEqual(
     [transport, credentials, linger, flush, debug, checkConsistency, indexes],
-    ["websocket", "same-origin", 5_000, "frame", false, false, []],
+    ["auto", "same-origin", 5_000, "frame", false, false, []],
   );
   assert.deepEqual(settings.retry, { capMs: 5 }, "as it was given");
   for (const name of ["pageSize", "strip", "watchList", "idleTimeout", "trigger", "history", "memory"])
@@ -112,10 +112,10 @@ test("options that are the facade's own have its defaults, all others are left t
 });
 
 test("wir_09: the state is asked for over a WebSocket, not over fetch, which browsers may decompress in part", () => {
-  const fault = { code: "invalid", message: /watchList.* needs the transport "websocket"/ };
+  const fault = { code: "invalid", message: /watchList needs a WebSocket/ };
   assert.throws(() => readOptions({ watchList: true, transport: "fetch" }), fault);
-  for (const usual of /** @type {const} */ (["websocket", "fetch"]))
-    assert.equal(readOptions({ watchList: true }, undefined, usual).transport, "websocket");
+  for (const usual of /** @type {const} */ (["auto", "fetch"]))
+    assert.equal(readOptions({ watchList: true }, undefined, usual).transport, "auto");
 });
 
 test("what was given reaches the core and nothing else does, and calls go to the user's functions", async () => {

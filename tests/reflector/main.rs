@@ -15,5 +15,6 @@ mod laws;
 mod lists;
 mod network;
 mod quarantine;
+mod turns;
 mod watch;
 mod watch_list;

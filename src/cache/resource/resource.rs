@@ -170,6 +170,11 @@ impl Resource {
         self.source.columns()
     }
 
+    /// How its last watch came: see [`Source::transport`].
+    pub fn transport(&self) -> Option<&'static str> {
+        self.source.transport()
+    }
+
     /// The time on the monotonic clock that everything here goes by.
     pub fn now(&self) -> Instant {
         self.runtime.now()

@@ -2,6 +2,7 @@ import { reporter } from "../error/callbacks.js";
 import { closedError, WatchCacheError } from "../error/errors.js";
 import { SafeTarget } from "../error/event-target.js";
 import { ask } from "../host/fetch.js";
+import { hasFewConnections, protocolOf } from "../host/protocol.js";
 import { onWake } from "../host/sleep.js";
 import type { IndexFunction } from "../indexes/types.js";
 import { Api } from "../kubernetes/api.js";
@@ -92,6 +93,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
           this.#settings,
           this.#targets.get(resource!) ?? target,
           delivery,
+          this.runtime,
           encoder(frames),
           (this.#memory ??= new module.RawMemory(this.#settings.memory?.maxBytes)),
         );
@@ -257,6 +259,7 @@ function open(
   settings: Settings,
   target: Target,
   delivery: Delivery,
+  runtime: Runtime,
   encoder: FrameEncoder | undefined,
   memory: RawMemory,
 ): RawResource {
@@ -287,12 +290,21 @@ function open(
       server: baseUrl(settings.server),
       auth: auth && (async () => readCredentials(await auth())),
       fetch: settings.fetch ?? ask,
+      // Of somebody's own fetch nobody knows its connections.
+      protocol: settings.fetch === undefined && hasFewConnections() ? protocolOf : undefined,
+      fellBack: (server) => settings.logger.warn(fellBack(server, runtime)),
       encoder,
       WebSocket: typeof webSocketOf(settings) === "function" ? patient(() => webSocketOf(settings)) : undefined,
     },
     delivery,
     memory,
   );
+}
+
+/** What is said where a server's WebSockets are refused. */
+function fellBack(server: string, { host }: Runtime): string {
+  const remedy = host === undefined ? "" : ". Pass a WebSocket that says an Origin, as Node's own does not, or choose that transport";
+  return `watchcache: ${server} answers, but it or a proxy before it opens no WebSocket, so watches go over fetch${remedy}`;
 }
 
 type SocketConstructor = NonNullable<WatchCacheOptions["WebSocket"]>;

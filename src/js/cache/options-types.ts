@@ -40,10 +40,13 @@ export interface WatchCacheOptions<Index extends string = string> {
   /** Base of every path, such as `https://host/clusters/x`. Default: the page's origin. */
   server?: string | UrlLike | undefined;
   /**
-   * How the watch streams. Lists always use fetch. Default `"websocket"`; in Node, Bun and Deno `"fetch"`, unless `WebSocket` is given or
+   * How the watch streams. Lists always use fetch. Default `"auto"`; in Node, Bun and Deno `"fetch"`, unless `WebSocket` is given or
    * `watchList` is asked for.
+   *
+   * `"auto"`: over a WebSocket. Over fetch where the server, or a proxy before it, opens none although it answers; that is remembered, for ten
+   * minutes at first, and told to `logger.warn` once. And where `auth` gives headers, because browsers send none with a WebSocket.
    */
-  transport?: "websocket" | "fetch" | undefined;
+  transport?: "auto" | "websocket" | "fetch" | undefined;
   /** Called anew at each connect, so a rotated token or another impersonated user takes effect with the next connection. */
   auth?: (() => MaybePromise<Credentials>) | undefined;
   /** Another fetch, for Node, Electron and tests. */
@@ -81,7 +84,7 @@ export interface WatchCacheOptions<Index extends string = string> {
   pageSize?: number | undefined;
   /**
    * Reads the first state over the watch (`sendInitialEvents`) instead of by a paged list, and lists where that fails. It spares a server that
-   * answers from its own cache; a list shows its pages earlier. Not with the transport `"fetch"`. Default false.
+   * answers from its own cache; a list shows its pages earlier. Over a WebSocket alone, so not with the transport `"fetch"`. Default false.
    */
   watchList?: boolean | undefined;
   /** How long a stream outlives its last user, in milliseconds. Default 5,000. */

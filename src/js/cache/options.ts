@@ -19,7 +19,7 @@ const history: Kind = (value, name) => {
 
 export const CACHE: Bag<WatchCacheOptions> = {
   server: is("a URL or its text", (value) => value !== "" && (typeof value === "string" || typeof value?.href === "string")),
-  transport: word("websocket", "fetch"),
+  transport: word("auto", "websocket", "fetch"),
   auth: callback,
   fetch: callback,
   WebSocket: callback,

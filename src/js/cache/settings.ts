@@ -11,7 +11,7 @@ import { CACHE } from "./options.js";
 /** The options, read. What is left out here and is not the facade's own has its default in the core. */
 export interface Settings {
   readonly server?: WatchCacheOptions["server"];
-  readonly transport: "websocket" | "fetch";
+  readonly transport: "auto" | "websocket" | "fetch";
   readonly auth?: WatchCacheOptions["auth"];
   readonly fetch?: typeof fetch | undefined;
   readonly WebSocket?: WatchCacheOptions["WebSocket"];
@@ -43,13 +43,13 @@ export type Index = { readonly name: string } & (
  * @param usual the transport where nothing that is given asks for another
  * @throws {WatchCacheError} `invalid`, naming the option.
  */
-export function readOptions(given: WatchCacheOptions, judge?: Judge, usual: Settings["transport"] = "websocket"): Settings {
+export function readOptions(given: WatchCacheOptions, judge?: Judge, usual: Settings["transport"] = "auto"): Settings {
   const options = read(CACHE, "createWatchCache", given, judge);
   const { watchList, debug = false } = options;
-  const { transport = watchList || options.WebSocket !== undefined ? "websocket" : usual } = options;
+  const { transport = watchList || options.WebSocket !== undefined ? "auto" : usual } = options;
   // Servers compress such a watch in pieces, of which a browser's fetch reads the first and throws the rest away.
   if (watchList && transport === "fetch")
-    throw invalid("watchList", 'needs the transport "websocket": browsers lose events of such a watch over fetch');
+    throw invalid("watchList", "needs a WebSocket: browsers lose events of such a watch over fetch. Leave out transport");
   // A page that a server renders has no origin yet. So a relative path is checked against one that is made up.
   if (options.server !== undefined) baseUrl(options.server, pageAddress() ?? "http://page");
   return {

@@ -296,6 +296,8 @@ export interface ResourceStats {
   readonly name: string;
   /** Where its stream stands. */
   readonly phase: ResourceStatus["phase"];
+  /** How its last watch came. Absent before the first, and where its source has no such choice. */
+  readonly transport?: "websocket" | "fetch";
   /** Objects held. */
   readonly objects: number;
   /** Bytes held: the objects' and those of the event window. */

@@ -77,7 +77,9 @@ export interface RawKubernetes {
   labelSelector: string | undefined;
   fieldSelector: string | undefined;
   as?: string | undefined; // "PartialObjectMetadata" or "Table": over fetch alone
-  transport: "websocket" | "fetch";
+  transport: "auto" | "websocket" | "fetch";
+  protocol?: ((server: string) => string) | undefined; // of its last answer, such as "h2", or ""; there where connections are few
+  fellBack?: ((server: string) => void) | undefined; // its WebSockets are refused: called once
   credentials: string;
   auth?: (() => unknown) | undefined; // MaybePromise<{ headers?, token?, subprotocols?, query? }>
   fetch: Function;

@@ -9,7 +9,9 @@ mod form;
 mod frames;
 mod headers;
 mod path;
+mod places;
 mod query;
+mod route;
 mod socket;
 mod write;
 
@@ -19,4 +21,5 @@ pub use self::frames::{FrameSplitter, frames};
 pub use self::headers::{Header, JSON, headers};
 pub use self::path::{in_namespace, list_in, namespace_of, object_path, with_subresource};
 pub use self::query::{Selection, list_query, object_query, watch_query};
-pub use self::socket::{Unread, broken_message, closed, first_word, no_web_socket, not_opened, probe, subprotocols, websocket_url};
+pub use self::route::{Route, Servers, Transport, Unopened, Wire};
+pub use self::socket::{Unread, broken_message, closed, subprotocols, websocket_url};

@@ -39,7 +39,7 @@ pub fn subprotocols(token: Option<&str>) -> Vec<String> {
 }
 
 /// The request that tells why a WebSocket did not open. Browsers do not say it, but the same watch over fetch has a head.
-pub fn probe(request: &WatchRequest) -> WatchRequest {
+pub(super) fn probe(request: &WatchRequest) -> WatchRequest {
     // A server may hold back the head until there is a body: then it lets go of both in a second.
     WatchRequest { timeout_seconds: 1, ..request.clone() }
 }
@@ -50,7 +50,7 @@ const FIRST_WORD_MS: Millis = 250;
 /// What the answer to a [`probe`] begins with: the error, where the server ends the watch with one.
 ///
 /// Firefox may tell no more of such a watch than that its socket was closed. Where the end follows upon the handshake, it drops both.
-pub async fn first_word(answer: FrameStream, timer: &dyn Timer) -> Result<(), Error> {
+pub(super) async fn first_word(answer: FrameStream, timer: &dyn Timer) -> Result<(), Error> {
     match select(Box::pin(word(answer)), timer.sleep(FIRST_WORD_MS)).await {
         Either::Left((said, _)) => said,
         Either::Right(_) => Ok(()),
@@ -72,18 +72,16 @@ async fn word(mut answer: FrameStream) -> Result<(), Error> {
     Ok(())
 }
 
-/// Why a WebSocket did not open, by the answer to its [`probe`].
-pub fn not_opened(answer: Result<(), Error>) -> Error {
-    answer.err().unwrap_or_else(|| {
-        Error::network(
-            "the watch's WebSocket could not be opened, although the server answers it over fetch: \
-             choose transport \"fetch\", or outside of browsers a WebSocket that says an Origin, as Node's own does not",
-        )
-    })
+/// What is said where no WebSocket opens, although the server answers its [`probe`], and nothing else is allowed.
+pub(super) fn not_opened() -> Error {
+    Error::network(
+        "the watch's WebSocket could not be opened, although the server answers it over fetch: \
+         choose transport \"fetch\", or outside of browsers a WebSocket that says an Origin, as Node's own does not",
+    )
 }
 
 /// What is said where a host has no WebSocket, and none was given. It is a mistake of this side, so nothing is asked for.
-pub fn no_web_socket() -> Error {
+pub(super) fn no_web_socket() -> Error {
     let message = "this host has no WebSocket: pass one as the option WebSocket, or choose transport \"fetch\"";
     Error::new(ErrorCode::Invalid, message)
 }
@@ -160,16 +158,6 @@ mod tests {
     fn a_probe_is_the_same_watch_for_a_second() {
         let request = WatchRequest { resource_version: "7".into(), timeout_seconds: 300, ..WatchRequest::default() };
         assert_eq!(probe(&request), WatchRequest { timeout_seconds: 1, ..request });
-    }
-
-    /// A refusal, an unreachable server and a page to sign in are told as they are.
-    #[test]
-    fn a_socket_that_did_not_open_means_what_its_probe_met() {
-        let refusal = Error::new(ErrorCode::Forbidden, "no");
-        assert_eq!(not_opened(Err(refusal.clone())), refusal);
-        let error = not_opened(Ok(()));
-        assert_eq!(error.code, ErrorCode::Network);
-        assert!(error.message.contains("transport \"fetch\""), "{}", error.message);
     }
 
     /// In Firefox a socket that is closed upon its handshake never opens, so its only message is heard nowhere else.

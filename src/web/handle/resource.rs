@@ -100,7 +100,8 @@ impl RawResource {
     pub fn stats(&self) -> Result<JsValue, JsValue> {
         let Inner { resource, delivery, .. } = &**self.sound()?;
         let (now, flushes, pinned) = (resource.now(), delivery.flushes.get(), delivery.pins.len());
-        Ok(resource.with(|cacher| stats::stats(cacher, now, flushes, pinned)))
+        let transport = resource.transport();
+        Ok(resource.with(|cacher| stats::stats(cacher, now, flushes, pinned, transport)))
     }
 
     /// What its rows show, as JSON; nothing where it is not of rows, and before they are known.

@@ -53,8 +53,8 @@ pub(super) fn status(status: &ResourceStatus) -> JsValue {
     told
 }
 
-/// Its numbers. `flushes` and `pinned` are those of the binding.
-pub(super) fn stats(cacher: &Cacher, now: Instant, flushes: u64, pinned: usize) -> JsValue {
+/// Its numbers. `flushes` and `pinned` are those of the binding, `transport` how the last watch came.
+pub(super) fn stats(cacher: &Cacher, now: Instant, flushes: u64, pinned: usize, transport: Option<&'static str>) -> JsValue {
     let stats = cacher.stats();
     let told = to_object(&[
         ("objects", Given::count(stats.objects)),
@@ -78,6 +78,7 @@ pub(super) fn stats(cacher: &Cacher, now: Instant, flushes: u64, pinned: usize) 
         ("terminated", number(stats.dispatcher.terminated)),
         ("flushes", number(flushes)),
         ("pinned", Given::count(pinned)),
+        ("transport", Given::maybe(transport, Given::text)),
     ]);
     set(&told, "metrics", &metrics::series(cacher));
     told

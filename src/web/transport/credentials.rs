@@ -1,17 +1,19 @@
 //! What `auth` gives.
 
-use js_sys::{Array, Function, Object, Promise};
+use js_sys::{Array, Function, Object, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
+use web_sys::Headers;
 
 use crate::status::{Error, ErrorCode};
 use crate::web::error::from_thrown;
+use crate::web::runtime::global_function;
 use crate::web::values::{property, text};
 
 /// The credentials of one connection.
 #[derive(Default)]
 pub(super) struct Credentials {
-    pub(super) headers: Option<JsValue>,
+    headers: Option<JsValue>,
     pub(super) token: Option<String>,
     pub(super) subprotocols: Vec<String>,
     pub(super) query: Vec<(String, String)>,
@@ -24,6 +26,18 @@ impl Credentials {
         let answer = auth.call0(&JsValue::UNDEFINED).map_err(|thrown| from_auth(&thrown))?;
         let answer = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_auth(&thrown))?;
         Ok(Self::read(&answer))
+    }
+
+    /// Whether there are headers, of which browsers send none with a WebSocket.
+    pub(super) fn has_headers(&self) -> bool {
+        self.headers().is_ok_and(|headers| Array::from(&headers).length() > 0)
+    }
+
+    /// The headers, to add to.
+    pub(super) fn headers(&self) -> Result<Headers, Error> {
+        let Some(given) = &self.headers else { return Headers::new().map_err(|_| unreadable()) };
+        let constructor = global_function("Headers").ok_or_else(unreadable)?;
+        Ok(Reflect::construct(&constructor, &Array::of1(given)).map_err(|_| unreadable())?.unchecked_into())
     }
 
     /// Takes what the facade has checked: it names what cannot be meant.
@@ -41,6 +55,11 @@ impl Credentials {
             query: query.iter().filter_map(pair).collect(),
         }
     }
+}
+
+/// What is said of headers that no request can have. They may be secret.
+pub(super) fn unreadable() -> Error {
+    Error::new(ErrorCode::Invalid, "auth: the headers cannot be read")
 }
 
 /// What `auth` threw. What the facade finds wrong with its answer is a mistake, and no refusal.

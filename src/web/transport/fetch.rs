@@ -1,17 +1,17 @@
 //! One request over fetch.
 
-use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array};
+use js_sys::{Function, Object, Promise, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Headers, Response};
+use web_sys::Response;
 
 use super::abort::Abort;
 use super::body::Body;
-use super::credentials::Credentials;
+use super::credentials::{Credentials, unreadable};
 use crate::source::kubernetes::{Head, MAX_REFUSAL_BYTES, headers, no_answer};
-use crate::status::{Error, ErrorCode};
+use crate::status::Error;
 use crate::web::error::{from_thrown, reason};
-use crate::web::runtime::{global_function, wall_time};
+use crate::web::runtime::wall_time;
 use crate::web::values::{property, set};
 
 /// How requests are sent: the host's `fetch`, or the user's.
@@ -73,17 +73,10 @@ impl Fetch {
 
 /// The user's headers with ours.
 fn merged(credentials: &Credentials, accept: &str, content_type: Option<&str>) -> Result<JsValue, Error> {
-    let failed = |_| Error::new(ErrorCode::Invalid, "auth: the headers cannot be read");
-    let merged: Headers = match &credentials.headers {
-        Some(given) => {
-            let constructor = global_function("Headers").ok_or_else(|| failed(JsValue::UNDEFINED))?;
-            Reflect::construct(&constructor, &Array::of1(given)).map_err(failed)?.unchecked_into()
-        }
-        None => Headers::new().map_err(failed)?,
-    };
+    let merged = credentials.headers()?;
     for header in headers(accept, credentials.token.as_deref(), content_type) {
         if header.replaces || !merged.has(header.name).unwrap_or(false) {
-            merged.set(header.name, &header.value).map_err(failed)?;
+            merged.set(header.name, &header.value).map_err(|_| unreadable())?;
         }
     }
     Ok(merged.into())

@@ -10,43 +10,55 @@ use wasm_bindgen::{JsCast, JsValue};
 use super::body::Body;
 use super::credentials::Credentials;
 use super::fetch::{Fetch, Request};
-use super::websocket::{self, FrameEncoder, Refused};
+use super::websocket::{self, FrameEncoder};
+use crate::runtime::SharedRuntime;
 use crate::source::kubernetes::{
-    ColumnsSeen, Form, Selection, first_word, frames, in_namespace, list_in, list_query, namespace_of, no_web_socket, not_opened,
-    object_path, object_query, probe, row_of_answer, rows_of_frames, rows_of_page, watch_query, with_subresource,
+    ColumnsSeen, Form, Route, Selection, Transport, Unopened, Wire, frames, in_namespace, list_in, list_query, namespace_of, object_path,
+    object_query, row_of_answer, rows_of_frames, rows_of_page, watch_query, with_subresource,
 };
 use crate::source::page::read_all;
-use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
+use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, Turn, WatchRequest, WriteRequest};
 use crate::status::Error;
 use crate::web::bag::Bag;
 use crate::web::error::to_js;
-use crate::web::runtime::WebRuntime;
+use crate::web::runtime::{WebRuntime, servers};
 use crate::web::values::property;
 
 /// A resource of a Kubernetes API.
 #[derive(Clone)]
-pub(in crate::web) struct KubernetesSource(Rc<Transport>);
+pub(in crate::web) struct KubernetesSource(Rc<Upstream>);
 
 /// Where it is, and how it is reached.
-#[derive(Clone)]
-struct Transport {
-    server: String,
+struct Upstream {
+    place: Place,
     path: String,
-    selection: Selection,
-    form: Form,
     columns: ColumnsSeen,
-    watches: Watches,
-    auth: Option<Function>,
-    fetch: Fetch,
+    route: Route,
 }
 
-/// How watches come.
+/// What the resource of one namespace shares with those of others.
 #[derive(Clone)]
-enum Watches {
-    /// Over WebSockets, made by this constructor. Their texts are encoded by this encoder, if there is one.
-    Sockets { constructor: Function, encoder: Option<FrameEncoder> },
-    /// As lines, over fetch.
-    Streams,
+struct Place {
+    server: String,
+    transport: Transport,
+    selection: Selection,
+    form: Form,
+    sockets: Option<Function>,
+    encoder: Option<FrameEncoder>,
+    auth: Option<Function>,
+    fetch: Fetch,
+    /// By which protocol the server has answered. Only where the host has few connections.
+    protocol: Option<Function>,
+    /// Hears that the server's WebSockets are refused.
+    fell_back: Option<Function>,
+}
+
+impl Upstream {
+    fn at(place: Place, path: String) -> Self {
+        let runtime: SharedRuntime = Rc::new(WebRuntime::new());
+        let route = servers().route(&place.server, place.transport, runtime);
+        Self { place, path, columns: ColumnsSeen::default(), route }
+    }
 }
 
 impl KubernetesSource {
@@ -54,61 +66,102 @@ impl KubernetesSource {
     pub(in crate::web) fn read(value: JsValue) -> Result<Self, JsValue> {
         let encoder = property(&value, "encoder").map(JsCast::unchecked_into);
         let given = Bag::new("transport", value);
-        let streams = given.required::<String>("transport") == "fetch";
         let sockets = given.function("WebSocket");
-        let watches = if streams {
-            Watches::Streams
-        } else {
-            let constructor = sockets.ok_or_else(|| to_js(&no_web_socket()))?;
-            Watches::Sockets { constructor, encoder }
-        };
-        let transport = Transport {
-            watches,
+        let transport = Transport::named(&given.required::<String>("transport"), sockets.is_some());
+        let place = Place {
             server: given.required("server"),
-            path: given.required("path"),
+            transport: transport.map_err(|error| to_js(&error))?,
             selection: Selection { labels: given.get("labelSelector"), fields: given.get("fieldSelector") },
             form: Form::named(given.get::<String>("as").as_deref()).map_err(|error| to_js(&error))?,
-            columns: ColumnsSeen::default(),
+            sockets,
+            encoder,
             auth: given.function("auth"),
             fetch: Fetch { function: given.required_function("fetch"), mode: given.required("credentials") },
+            protocol: given.function("protocol"),
+            fell_back: given.function("fellBack"),
         };
-        given.check().map(|()| Self(Rc::new(transport)))
+        let path = given.required("path");
+        given.check().map(|()| Self(Rc::new(Upstream::at(place, path))))
     }
 
     /// The same resource in one namespace alone.
     pub(in crate::web) fn within(&self, namespace: &str) -> Self {
         let path = in_namespace(&self.0.path, namespace).filter(|_| !namespace.is_empty());
         let path = path.unwrap_or_else(|| self.0.path.clone());
-        Self(Rc::new(Transport { path, columns: ColumnsSeen::default(), ..(*self.0).clone() }))
+        Self(Rc::new(Upstream::at(self.0.place.clone(), path)))
     }
 
     async fn credentials(&self) -> Result<Credentials, Error> {
-        Credentials::ask(self.0.auth.as_ref()).await
+        Credentials::ask(self.0.place.auth.as_ref()).await
     }
 
     fn url(&self, path: &str, query: &str) -> String {
-        format!("{}{path}?{query}", self.0.server)
+        format!("{}{path}?{query}", self.0.place.server)
     }
 
     /// The address of a watch.
     fn watch_url(&self, request: &WatchRequest, credentials: &Credentials) -> String {
-        self.url(&self.0.path, &watch_query(request, &self.0.selection, &credentials.query))
+        self.url(&self.0.path, &watch_query(request, &self.0.place.selection, &credentials.query))
     }
 
     async fn get_body(&self, accept: &str, url: &str, credentials: &Credentials) -> Result<Body, Error> {
-        self.0.fetch.send(Request { method: "GET", accept, content: None }, url, credentials).await
+        self.0.place.fetch.send(Request { method: "GET", accept, content: None }, url, credentials).await
     }
 
     /// The frames of a watch over fetch.
     async fn frames(&self, url: &str, credentials: &Credentials) -> Result<FrameStream, Error> {
-        let Transport { form, columns, .. } = &*self.0;
+        let form = self.0.place.form;
         let frames = frames(self.get_body(form.accept(false), url, credentials).await?.chunks());
-        Ok(if *form == Form::Table { rows_of_frames(frames, columns.clone()) } else { frames })
+        Ok(if form == Form::Table { rows_of_frames(frames, self.0.columns.clone()) } else { frames })
+    }
+
+    /// By which protocol the server's last answer came.
+    fn protocol(&self) -> Option<String> {
+        let told = self.0.place.protocol.as_ref()?.call1(&JsValue::UNDEFINED, &self.0.place.server.as_str().into());
+        Some(told.ok().and_then(|protocol| protocol.as_string()).unwrap_or_default())
+    }
+
+    /// Says once that the server's WebSockets are refused.
+    fn tell_fell_back(&self) {
+        if let Some(hears) = &self.0.place.fell_back {
+            let _thrown = hears.call1(&JsValue::UNDEFINED, &self.0.place.server.as_str().into());
+        }
     }
 
     /// The answer to a request about one object, which came in this form.
     fn answer(&self, form: Form, document: Vec<u8>) -> Result<Vec<u8>, Error> {
         if form == Form::Table { row_of_answer(document, &self.0.columns) } else { Ok(document) }
+    }
+}
+
+/// One watch of it.
+struct Watch {
+    source: KubernetesSource,
+    credentials: Rc<Credentials>,
+}
+
+impl Wire for Watch {
+    fn has_headers(&self) -> bool {
+        self.credentials.has_headers()
+    }
+
+    fn socket(&self, request: &WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Unopened>> {
+        let (source, credentials) = (self.source.clone(), self.credentials.clone());
+        let url = source.watch_url(request, &credentials);
+        async move {
+            let Place { sockets, encoder, .. } = &source.0.place;
+            match sockets {
+                Some(constructor) => websocket::open(constructor, &url, &credentials, encoder.clone()).await,
+                None => Err(Unopened::Silent),
+            }
+        }
+        .boxed_local()
+    }
+
+    fn lines(&self, request: &WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
+        let (source, credentials) = (self.source.clone(), self.credentials.clone());
+        let url = source.watch_url(request, &credentials);
+        async move { source.frames(&url, &credentials).await }.boxed_local()
     }
 }
 
@@ -118,20 +171,20 @@ impl Source for KubernetesSource {
         async move {
             let credentials = source.credentials().await?;
             let (path, request) = list_in(&source.0.path, request);
-            let url = source.url(&path, &list_query(&request, &source.0.selection, &credentials.query));
-            let Transport { form, columns, .. } = &*source.0;
+            let Place { selection, form, .. } = &source.0.place;
+            let url = source.url(&path, &list_query(&request, selection, &credentials.query));
             let page = source.get_body(form.accept(true), &url, &credentials).await?.chunks();
-            Ok(if *form == Form::Table { rows_of_page(page, columns.clone()) } else { page })
+            Ok(if *form == Form::Table { rows_of_page(page, source.0.columns.clone()) } else { page })
         }
         .boxed_local()
     }
 
     fn part(&self) -> Option<&'static str> {
-        self.0.form.kind()
+        self.0.place.form.kind()
     }
 
     fn is_rendered(&self) -> bool {
-        self.0.form == Form::Table
+        self.0.place.form == Form::Table
     }
 
     fn columns(&self) -> Option<Rc<str>> {
@@ -143,34 +196,31 @@ impl Source for KubernetesSource {
     }
 
     fn server(&self) -> Option<String> {
-        Some(self.0.server.clone())
+        Some(self.0.place.server.clone())
     }
 
     fn collection(&self) -> Option<Collection> {
         Some(Collection { namespace: namespace_of(&self.0.path).map(Into::into) })
     }
 
+    fn turn(&self) -> Option<Turn> {
+        self.0.route.turn(self.protocol().as_deref())
+    }
+
+    fn transport(&self) -> Option<&'static str> {
+        self.0.route.taken().map(Transport::name)
+    }
+
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
         let source = self.clone();
         async move {
-            let credentials = source.credentials().await?;
-            let url = source.watch_url(&request, &credentials);
-            let (constructor, encoder) = match &source.0.watches {
-                Watches::Sockets { constructor, encoder } => (constructor, encoder),
-                Watches::Streams => return source.frames(&url, &credentials).await,
-            };
-            match websocket::open(constructor, &url, &credentials, encoder.clone()).await {
-                Ok(stream) => Ok(stream),
-                Err(Refused::Told(error)) => Err(error),
-                Err(Refused::Silent) => {
-                    let url = source.watch_url(&probe(&request), &credentials);
-                    let answer = match source.frames(&url, &credentials).await {
-                        Ok(frames) => first_word(frames, &WebRuntime::new()).await,
-                        Err(error) => Err(error),
-                    };
-                    Err(not_opened(answer))
-                }
+            let credentials = Rc::new(source.credentials().await?);
+            let watch = Watch { source: source.clone(), credentials };
+            let opened = source.0.route.open(&watch, &request, source.protocol().as_deref()).await;
+            if source.0.route.fell_back() {
+                source.tell_fell_back();
             }
+            opened
         }
         .boxed_local()
     }
@@ -186,7 +236,7 @@ impl Source for KubernetesSource {
             let credentials = source.credentials().await?;
             let url = source.url(&path, &object_query(&credentials.query));
             // A part with an address of its own is no row of the Table.
-            let form = if subresource.is_none() { source.0.form } else { Form::Whole };
+            let form = if subresource.is_none() { source.0.place.form } else { Form::Whole };
             let document = read_all(source.get_body(form.accept(false), &url, &credentials).await?.chunks()).await?;
             source.answer(form, document)
         }
@@ -196,11 +246,12 @@ impl Source for KubernetesSource {
     fn write(&self, request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
         let source = self.clone();
         async move {
-            let Transport { path, selection, fetch, .. } = &*source.0;
+            let Place { selection, fetch, form, .. } = &source.0.place;
+            let path = &source.0.path;
             let (method, content_type, own) = (request.method(), request.content_type(), request.path(path)?);
             let credentials = source.credentials().await?;
             let url = source.url(&own, &request.query(path, selection, &credentials.query));
-            let form = if request.answers_object() { source.0.form } else { Form::Whole };
+            let form = if request.answers_object() { *form } else { Form::Whole };
             let sent = Request { method, accept: form.accept(false), content: Some((content_type, request.into_body())) };
             let document = read_all(fetch.send(sent, &url, &credentials).await?.chunks()).await?;
             source.answer(form, document)

@@ -14,19 +14,11 @@ use web_sys::{BinaryType, Event, MessageEvent, WebSocket};
 use super::credentials::Credentials;
 use crate::runtime::together::Poller;
 use crate::source::FrameStream;
-use crate::source::kubernetes::{Unread, broken_message, closed, subprotocols, websocket_url};
+use crate::source::kubernetes::{Unopened, Unread, broken_message, closed, subprotocols, websocket_url};
 use crate::status::{Error, ErrorCode};
 use crate::web::bytes::{TextEncoder, frame_bytes, frame_bytes_by};
 use crate::web::error::from_thrown;
 use crate::web::values::{property, text};
-
-/// Why a socket did not open.
-pub(super) enum Refused {
-    /// It could not even be tried.
-    Told(Error),
-    /// It closed before it opened; browsers do not say why.
-    Silent,
-}
 
 #[wasm_bindgen]
 extern "C" {
@@ -44,8 +36,8 @@ pub(super) async fn open(
     url: &str,
     credentials: &Credentials,
     encoder: Option<FrameEncoder>,
-) -> Result<FrameStream, Refused> {
-    let told = |message: String| Refused::Told(Error::new(ErrorCode::Invalid, message));
+) -> Result<FrameStream, Unopened> {
+    let told = |message: String| Unopened::Told(Error::new(ErrorCode::Invalid, message));
     let url = websocket_url(url).ok_or_else(|| told("the server's address is neither http nor https".to_string()))?;
     let protocols: Array = subprotocols(credentials.token.as_deref())
         .iter()
@@ -53,8 +45,7 @@ pub(super) async fn open(
         .map(|protocol| JsValue::from_str(protocol))
         .collect();
     let arguments = if protocols.length() == 0 { Array::of1(&url.into()) } else { Array::of2(&url.into(), &protocols) };
-    let socket: WebSocket =
-        Reflect::construct(constructor, &arguments).map_err(|thrown| Refused::Told(from_thrown(&thrown)))?.unchecked_into();
+    let socket: WebSocket = Reflect::construct(constructor, &arguments).map_err(|thrown| thrown_by(&thrown))?.unchecked_into();
     socket.set_binary_type(BinaryType::Arraybuffer);
 
     let (frames, receiver) = mpsc::unbounded();
@@ -64,7 +55,15 @@ pub(super) async fn open(
     let stream = Frames { receiver, unread, socket, encoder, _handlers: handlers };
     match open.await {
         Ok(()) => Ok(stream.boxed_local()),
-        Err(_) => Err(Refused::Silent),
+        Err(_) => Err(Unopened::Silent),
+    }
+}
+
+/// Why a constructor threw.
+fn thrown_by(thrown: &JsValue) -> Unopened {
+    match text(thrown, "name").as_deref() {
+        Some("SecurityError") => Unopened::Forbidden(from_thrown(thrown)),
+        _ => Unopened::Told(from_thrown(thrown)),
     }
 }
 

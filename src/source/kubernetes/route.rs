@@ -1,0 +1,523 @@
+//! How a watch comes: over a WebSocket, or over fetch as lines. What is remembered of a server decides, and who gives no choice has none to make.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use futures::FutureExt;
+use futures::future::{Either, LocalBoxFuture, select};
+use rustc_hash::FxHashMap;
+
+use super::places::{Kept, Places};
+use super::socket::{first_word, no_web_socket, not_opened, probe};
+use crate::runtime::Runtime;
+use crate::source::request::WatchRequest;
+use crate::source::source::{FrameStream, Turn};
+use crate::status::{Error, ErrorCode};
+use crate::time::{Instant, Millis};
+
+/// A socket that has not opened for so long is asked about over fetch: some proxies take the request for one and never answer.
+const PATIENCE_MS: Millis = 5000;
+
+/// How much longer such a socket has once the server answers over fetch.
+const LAST_MOMENT_MS: Millis = 1000;
+
+/// How long a server whose sockets are refused is asked for none. Each refusal behind it doubles that, up to a day.
+const FIRST_MEMORY_MS: Millis = 600_000;
+const MAX_MEMORY_MS: Millis = 86_400_000;
+
+/// The option `transport`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// Over a WebSocket. Over fetch where the server, or what stands before it, opens none, and where `auth` gives headers: browsers send none
+    /// with a WebSocket.
+    Auto,
+    /// Over a WebSocket, or not at all.
+    WebSocket,
+    /// Over fetch, as lines.
+    Fetch,
+}
+
+impl Transport {
+    /// The transport of this name, on a host that has WebSockets or not.
+    pub fn named(name: &str, has_sockets: bool) -> Result<Self, Error> {
+        match name {
+            "auto" => Ok(if has_sockets { Self::Auto } else { Self::Fetch }),
+            "websocket" if !has_sockets => Err(no_web_socket()),
+            "websocket" => Ok(Self::WebSocket),
+            "fetch" => Ok(Self::Fetch),
+            _ => Err(Error::new(ErrorCode::Invalid, format!("transport: {name:?} is neither auto, websocket nor fetch"))),
+        }
+    }
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::WebSocket => "websocket",
+            Self::Fetch => "fetch",
+        }
+    }
+}
+
+/// Why a socket did not open.
+pub enum Unopened {
+    /// It could not even be tried.
+    Told(Error),
+    /// It closed before it opened; browsers do not say why.
+    Silent,
+    /// The host itself forbids it, as the policy of a page may.
+    Forbidden(Error),
+}
+
+/// Why there is no watch over a socket.
+enum Unanswered {
+    /// The server opens none, although it answers the same watch over fetch. `at_once`: it was closed, and did not only keep silent.
+    Socket { at_once: bool },
+    /// Nothing opens it.
+    All(Error),
+}
+
+/// One watch as a host can ask for it. Its credentials are known.
+pub trait Wire {
+    /// Whether the credentials have headers.
+    fn has_headers(&self) -> bool;
+    /// Opens it over a WebSocket.
+    fn socket(&self, request: &WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Unopened>>;
+    /// Opens it over fetch.
+    fn lines(&self, request: &WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>>;
+}
+
+/// What the watches of one host remember of their servers.
+#[derive(Default)]
+pub struct Servers {
+    sockets: RefCell<FxHashMap<String, Rc<Sockets>>>,
+    places: RefCell<FxHashMap<String, Rc<Places>>>,
+}
+
+/// What is remembered of a server's WebSockets.
+#[derive(Default)]
+struct Sockets {
+    refused: Cell<Option<Refused>>,
+    /// Nobody has been told of it.
+    untold: Cell<bool>,
+}
+
+#[derive(Clone, Copy)]
+struct Refused {
+    until: Instant,
+    memory: Millis,
+}
+
+impl Sockets {
+    fn are_refused(&self, now: Instant) -> bool {
+        self.refused.get().is_some_and(|refused| now < refused.until)
+    }
+
+    /// One was refused.
+    fn refuse(&self, now: Instant) {
+        // Several that are tried at once are one refusal.
+        if self.are_refused(now) {
+            return;
+        }
+        let before = self.refused.get();
+        self.untold.set(before.is_none());
+        let memory = before.map_or(FIRST_MEMORY_MS, |refused| (refused.memory * 2).min(MAX_MEMORY_MS));
+        self.refused.set(Some(Refused { until: now.saturating_add(memory), memory }));
+    }
+
+    fn opened(&self) {
+        self.refused.set(None);
+    }
+}
+
+impl Servers {
+    /// The way to one resource of a server. `server` is its base URL.
+    pub fn route(&self, server: &str, transport: Transport, runtime: Rc<dyn Runtime>) -> Route {
+        let mut sockets = self.sockets.borrow_mut();
+        sockets.retain(|_, known| Rc::strong_count(known) > 1 || known.are_refused(runtime.now()));
+        let mut places = self.places.borrow_mut();
+        places.retain(|_, known| Rc::strong_count(known) > 1);
+        Route {
+            transport,
+            sockets: sockets.entry(server.to_string()).or_default().clone(),
+            places: places.entry(origin(server).to_string()).or_default().clone(),
+            plain: server.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http:")),
+            kept: Kept::default(),
+            headers: Cell::default(),
+            taken: Cell::default(),
+            runtime,
+        }
+    }
+}
+
+/// The scheme, host and port of a URL.
+fn origin(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    url[host..].find('/').map_or(url, |end| &url[..host + end])
+}
+
+/// The way of one resource's watches.
+pub struct Route {
+    transport: Transport,
+    sockets: Rc<Sockets>,
+    places: Rc<Places>,
+    plain: bool,
+    kept: Kept,
+    /// Whether its credentials had headers, as far as is known.
+    headers: Cell<bool>,
+    taken: Cell<Option<Transport>>,
+    runtime: Rc<dyn Runtime>,
+}
+
+impl Route {
+    /// How the last watch came.
+    pub fn taken(&self) -> Option<Transport> {
+        self.taken.get()
+    }
+
+    /// Whether the server's WebSockets are refused, and nobody has been told yet.
+    pub fn fell_back(&self) -> bool {
+        self.sockets.untold.take()
+    }
+
+    /// What has to be waited for before a watch is asked for. `protocol`: by which the server's last answer came; an empty text where the host
+    /// does not tell it, and `None` where connections are not limited.
+    pub fn turn(&self, protocol: Option<&str>) -> Option<Turn> {
+        if !self.takes_lines(self.headers.get()) || !self.is_limited(protocol) {
+            return None;
+        }
+        self.places.turn(&self.kept, &self.runtime)
+    }
+
+    /// Opens a watch.
+    pub async fn open(&self, wire: &dyn Wire, request: &WatchRequest, protocol: Option<&str>) -> Result<FrameStream, Error> {
+        self.headers.set(wire.has_headers());
+        if self.takes_lines(wire.has_headers()) {
+            return self.lines(wire, request, protocol).await;
+        }
+        let socket = match self.socket(wire, request).await {
+            // The server may have come up between the two. While it answers, a socket that opens at all opens now.
+            Err(Unanswered::Socket { at_once: true }) if self.transport == Transport::Auto => self.socket(wire, request).await,
+            socket => socket,
+        };
+        match socket {
+            Ok(frames) => {
+                self.sockets.opened();
+                self.taken.set(Some(Transport::WebSocket));
+                return Ok(frames);
+            }
+            Err(Unanswered::All(error)) => return Err(error),
+            Err(Unanswered::Socket { .. }) if self.transport == Transport::WebSocket => return Err(not_opened()),
+            Err(Unanswered::Socket { .. }) => {}
+        }
+        self.sockets.refuse(self.runtime.now());
+        self.lines(wire, request, protocol).await
+    }
+
+    fn takes_lines(&self, headers: bool) -> bool {
+        match self.transport {
+            Transport::Fetch => true,
+            Transport::WebSocket => false,
+            Transport::Auto => headers || self.sockets.are_refused(self.runtime.now()),
+        }
+    }
+
+    fn is_limited(&self, protocol: Option<&str>) -> bool {
+        match protocol {
+            None => false,
+            // Browsers speak nothing newer without TLS.
+            Some("") => self.plain,
+            Some(protocol) => protocol.starts_with("http/1") || protocol.starts_with("http/0"),
+        }
+    }
+
+    async fn lines(&self, wire: &dyn Wire, request: &WatchRequest, protocol: Option<&str>) -> Result<FrameStream, Error> {
+        if self.transport == Transport::Auto && request.send_initial_events.is_some() {
+            let message =
+                "servers compress the first state of a watch in pieces, of which fetch reads the first alone: a list is read instead";
+            return Err(Error::network(message));
+        }
+        let place = match self.kept.take() {
+            Some(place) => place,
+            None => self.places.take(self.is_limited(protocol), self.runtime.now())?,
+        };
+        self.taken.set(Some(Transport::Fetch));
+        Ok(place.held_by(wire.lines(request).await?))
+    }
+
+    async fn socket(&self, wire: &dyn Wire, request: &WatchRequest) -> Result<FrameStream, Unanswered> {
+        let mut opening = wire.socket(request);
+        if self.transport == Transport::Auto {
+            opening = match select(opening, self.runtime.sleep(PATIENCE_MS)).await {
+                Either::Left((opened, _)) => return self.told(wire, request, opened).await,
+                Either::Right((_, opening)) => opening,
+            };
+            opening = match select(opening, self.ask(wire, request).boxed_local()).await {
+                Either::Left((opened, _)) => return self.told(wire, request, opened).await,
+                Either::Right((Err(error), _)) => return Err(Unanswered::All(error)),
+                Either::Right((Ok(()), opening)) => opening,
+            };
+            // The server may have been busy until now. Then a moment is enough.
+            return match select(opening, self.runtime.sleep(LAST_MOMENT_MS)).await {
+                Either::Left((Ok(frames), _)) => Ok(frames),
+                _ => Err(Unanswered::Socket { at_once: false }),
+            };
+        }
+        let opened = opening.await;
+        self.told(wire, request, opened).await
+    }
+
+    /// What became of a socket. Where it does not say itself, the server is asked over fetch.
+    async fn told(
+        &self,
+        wire: &dyn Wire,
+        request: &WatchRequest,
+        opened: Result<FrameStream, Unopened>,
+    ) -> Result<FrameStream, Unanswered> {
+        match opened {
+            Ok(frames) => return Ok(frames),
+            Err(Unopened::Told(error)) => return Err(Unanswered::All(error)),
+            Err(Unopened::Forbidden(error)) if self.transport == Transport::WebSocket => return Err(Unanswered::All(error)),
+            Err(Unopened::Silent | Unopened::Forbidden(_)) => {}
+        }
+        match self.ask(wire, request).await {
+            Ok(()) => Err(Unanswered::Socket { at_once: true }),
+            Err(error) => Err(Unanswered::All(error)),
+        }
+    }
+
+    /// Asks over fetch what a socket does not say.
+    async fn ask(&self, wire: &dyn Wire, request: &WatchRequest) -> Result<(), Error> {
+        let answer = wire.lines(&probe(request)).await?;
+        first_word(answer, &*self.runtime).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use futures::{StreamExt, future, stream};
+
+    use super::*;
+    use crate::runtime::Timer;
+    use crate::runtime::virtual_time::VirtualTime;
+    use crate::status::Status;
+
+    /// What a path to a server does with sockets.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Sockets {
+        Open,
+        Close,
+        Swallow,
+        /// The first is closed, as while a server starts.
+        CloseOnce,
+        /// So slow.
+        OpenAfter(Millis),
+        Forbid,
+    }
+
+    struct Path {
+        sockets: Cell<Sockets>,
+        lines: RefCell<Result<(), Error>>,
+        headers: bool,
+        time: Rc<VirtualTime>,
+        asked: RefCell<Vec<String>>,
+    }
+
+    impl Path {
+        fn new(sockets: Sockets) -> Self {
+            let (time, lines) = (VirtualTime::new(1), RefCell::new(Ok(())));
+            Self { sockets: Cell::new(sockets), lines, headers: false, time, asked: RefCell::default() }
+        }
+
+        fn open(&self, route: &Route, request: &WatchRequest) -> Result<FrameStream, Error> {
+            self.asked.take();
+            self.time.run_until(route.open(self, request, None))
+        }
+
+        /// The transports asked for, the probes among them.
+        fn asked(&self) -> String {
+            self.asked.borrow().join(" ")
+        }
+    }
+
+    fn quiet() -> FrameStream {
+        stream::pending().boxed_local()
+    }
+
+    impl Wire for Path {
+        fn has_headers(&self) -> bool {
+            self.headers
+        }
+
+        fn socket(&self, _: &WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Unopened>> {
+            self.asked.borrow_mut().push("socket".into());
+            match self.sockets.get() {
+                Sockets::Open => future::ready(Ok(quiet())).boxed_local(),
+                Sockets::CloseOnce => {
+                    self.sockets.set(Sockets::Open);
+                    future::ready(Err(Unopened::Silent)).boxed_local()
+                }
+                Sockets::Close => future::ready(Err(Unopened::Silent)).boxed_local(),
+                Sockets::Forbid => future::ready(Err(Unopened::Forbidden(Error::network("insecure")))).boxed_local(),
+                Sockets::Swallow => future::pending().boxed_local(),
+                Sockets::OpenAfter(millis) => self.time.sleep(millis).map(|()| Ok(quiet())).boxed_local(),
+            }
+        }
+
+        fn lines(&self, request: &WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
+            self.asked.borrow_mut().push(if request.timeout_seconds == 1 { "probe" } else { "fetch" }.into());
+            future::ready(self.lines.borrow().clone().map(|()| quiet())).boxed_local()
+        }
+    }
+
+    const SERVER: &str = "https://host/clusters/x";
+
+    fn request() -> WatchRequest {
+        WatchRequest { resource_version: "7".into(), timeout_seconds: 300, ..WatchRequest::default() }
+    }
+
+    fn route(servers: &Servers, path: &Path, transport: Transport) -> Route {
+        servers.route(SERVER, transport, path.time.clone())
+    }
+
+    #[test]
+    fn a_server_that_opens_no_socket_is_watched_over_fetch_and_asked_for_none_for_a_while() {
+        for sockets in [Sockets::Close, Sockets::Forbid] {
+            let (servers, path) = (Servers::default(), Path::new(sockets));
+            let auto = route(&servers, &path, Transport::Auto);
+            let _open = path.open(&auto, &request()).unwrap();
+            assert_eq!((path.asked().as_str(), auto.taken()), ("socket probe socket probe fetch", Some(Transport::Fetch)));
+            // Others of the same server know it, and it is told once.
+            let other = route(&servers, &path, Transport::Auto);
+            let _open = path.open(&other, &request()).unwrap();
+            assert_eq!(path.asked(), "fetch");
+            assert!(other.fell_back() && !auto.fell_back());
+            let elsewhere = servers.route("https://host/clusters/y", Transport::Auto, path.time.clone());
+            let _open = path.open(&elsewhere, &request()).unwrap();
+            assert!(path.asked().starts_with("socket"), "another path may lead to another server");
+            // Each refusal makes the memory longer, and a socket that opens ends it.
+            path.time.suspend(FIRST_MEMORY_MS);
+            let _open = path.open(&auto, &request()).unwrap();
+            assert!(path.asked().starts_with("socket") && !auto.fell_back());
+            path.time.suspend(FIRST_MEMORY_MS);
+            let _open = path.open(&auto, &request()).unwrap();
+            assert_eq!(path.asked(), "fetch");
+            path.time.suspend(FIRST_MEMORY_MS);
+            path.sockets.set(Sockets::Open);
+            let _open = path.open(&auto, &request()).unwrap();
+            assert_eq!((path.asked().as_str(), auto.taken()), ("socket", Some(Transport::WebSocket)));
+            path.sockets.set(Sockets::Close);
+            let _open = path.open(&auto, &request()).unwrap();
+            assert!(auto.fell_back());
+        }
+    }
+
+    #[test]
+    fn a_server_that_comes_up_between_a_socket_and_its_question_keeps_its_sockets() {
+        let (servers, path) = (Servers::default(), Path::new(Sockets::CloseOnce));
+        let auto = route(&servers, &path, Transport::Auto);
+        let _open = path.open(&auto, &request()).unwrap();
+        assert_eq!((path.asked().as_str(), auto.taken(), auto.fell_back()), ("socket probe socket", Some(Transport::WebSocket), false));
+    }
+
+    #[test]
+    fn a_socket_that_is_never_answered_is_given_up_once_the_server_answers_over_fetch() {
+        let (servers, path) = (Servers::default(), Path::new(Sockets::Swallow));
+        let auto = route(&servers, &path, Transport::Auto);
+        let _open = path.open(&auto, &request()).unwrap();
+        assert!(auto.fell_back());
+        assert_eq!(path.asked(), "socket probe fetch");
+        let waited = path.time.elapsed();
+        assert!((PATIENCE_MS..PATIENCE_MS + 2 * LAST_MOMENT_MS).contains(&waited), "{waited}");
+        // A slow server is no such proxy.
+        for slow in [PATIENCE_MS - 1, PATIENCE_MS + 1, PATIENCE_MS + 900] {
+            let path = Path::new(Sockets::OpenAfter(slow));
+            let auto = route(&Servers::default(), &path, Transport::Auto);
+            let _open = path.open(&auto, &request()).unwrap();
+            assert_eq!((auto.taken(), auto.fell_back()), (Some(Transport::WebSocket), false), "{slow}");
+        }
+    }
+
+    /// A refusal, an unreachable server and a page to sign in are told as they are, and nothing is remembered.
+    #[test]
+    fn a_socket_that_did_not_open_means_what_its_probe_met() {
+        for sockets in [Sockets::Close, Sockets::Swallow] {
+            for error in [Error::network("refused"), Status::new(403, "Forbidden", "no").into()] {
+                let (servers, path) = (Servers::default(), Path::new(sockets));
+                *path.lines.borrow_mut() = Err(error.clone());
+                let auto = route(&servers, &path, Transport::Auto);
+                assert_eq!(path.open(&auto, &request()).err(), Some(error));
+                assert_eq!((path.asked().as_str(), auto.taken()), ("socket probe", None));
+                path.sockets.set(Sockets::Open);
+                let _open = path.open(&auto, &request()).unwrap();
+                assert_eq!(path.asked(), "socket");
+            }
+        }
+    }
+
+    #[test]
+    fn who_chooses_gets_that_or_an_error_that_says_what_to_do() {
+        let (servers, path) = (Servers::default(), Path::new(Sockets::Close));
+        let error = path.open(&route(&servers, &path, Transport::WebSocket), &request()).err().unwrap();
+        assert_eq!((error.code, path.asked().as_str()), (ErrorCode::Network, "socket probe"));
+        assert!(error.message.contains("transport \"fetch\""), "{}", error.message);
+        let _open = path.open(&route(&servers, &path, Transport::Fetch), &request()).unwrap();
+        assert_eq!(path.asked(), "fetch");
+        path.sockets.set(Sockets::Forbid);
+        let error = path.open(&route(&servers, &path, Transport::WebSocket), &request()).err().unwrap();
+        assert_eq!((error.message.as_str(), path.asked().as_str()), ("insecure", "socket"));
+        assert!(["auto", "websocket", "fetch"].iter().all(|name| Transport::named(name, true).unwrap().name() == *name));
+        assert_eq!(Transport::named("auto", false), Ok(Transport::Fetch));
+        assert_eq!(Transport::named("websocket", false), Err(no_web_socket()));
+        assert_eq!(Transport::named("sse", true).unwrap_err().code, ErrorCode::Invalid);
+    }
+
+    /// Over a socket the watch would be somebody else's: headers may say who asks.
+    #[test]
+    fn credentials_with_headers_go_over_fetch() {
+        let (servers, path) = (Servers::default(), Path { headers: true, ..Path::new(Sockets::Open) });
+        let _open = path.open(&route(&servers, &path, Transport::Auto), &request()).unwrap();
+        assert_eq!(path.asked(), "fetch");
+    }
+
+    /// WIR-09: browsers read the first piece alone of what is compressed in pieces.
+    #[test]
+    fn wir_09_the_first_state_of_a_watch_never_comes_over_fetch() {
+        let (servers, path) = (Servers::default(), Path::new(Sockets::Close));
+        let auto = route(&servers, &path, Transport::Auto);
+        let initial = WatchRequest { send_initial_events: Some(true), ..request() };
+        assert_eq!(path.open(&auto, &initial).err().unwrap().code, ErrorCode::Network);
+        assert!(!path.asked().contains("fetch") && auto.fell_back());
+        let _open = path.open(&auto, &request()).unwrap();
+        assert_eq!(path.asked(), "fetch");
+    }
+
+    #[test]
+    fn over_http_1_watches_by_fetch_wait_for_their_turn_and_sockets_do_not() {
+        let (servers, path) = (Servers::default(), Path::new(Sockets::Open));
+        let plain = |transport| servers.route("http://host/api", transport, path.time.clone());
+        let (fetch, auto) = (plain(Transport::Fetch), plain(Transport::Auto));
+        let open = |route: &Route, protocol| path.time.run_until(route.open(&path, &request(), protocol));
+        let mut held: Vec<_> = (0..4).map(|_| open(&fetch, Some("")).unwrap()).collect();
+        for (protocol, waits) in [(None, false), (Some("h2"), false), (Some("h3"), false), (Some("http/1.1"), true), (Some(""), true)] {
+            assert_eq!((fetch.turn(protocol).is_some(), auto.turn(protocol).is_some()), (waits, false), "{protocol:?}");
+        }
+        let secure = servers.route(SERVER, Transport::Fetch, path.time.clone());
+        assert!(secure.turn(Some("")).is_none(), "with TLS it is HTTP/2, mostly");
+        assert_eq!(open(&fetch, Some("")).err().unwrap().code, ErrorCode::Unavailable);
+        let turn = fetch.turn(Some("")).unwrap();
+        held.pop();
+        let come = path.time.run_until(turn.come);
+        assert_eq!(open(&plain(Transport::Fetch), Some("")).err().unwrap().code, ErrorCode::Unavailable, "it is not this one's turn");
+        assert!(open(&fetch, Some("")).is_ok());
+        drop(come);
+    }
+
+    #[test]
+    fn an_origin_is_what_stands_before_the_path() {
+        assert_eq!(origin("https://host:6443/clusters/x"), "https://host:6443");
+        assert_eq!(origin("http://[::1]:80"), "http://[::1]:80");
+    }
+}
