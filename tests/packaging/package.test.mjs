@@ -58,6 +58,7 @@ test("the tarball holds the built package and nothing else", () => {
     "docs/moving-over/openshift.md",
     "docs/moving-over/rancher.md",
     "docs/namespaces.md",
+    "docs/connections.md",
     "docs/parts-and-polls.md",
     "docs/react.md",
     "docs/relations.md",

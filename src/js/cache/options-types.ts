@@ -43,8 +43,8 @@ export interface WatchCacheOptions<Index extends string = string> {
    * How the watch streams. Lists always use fetch. Default `"auto"`; in Node, Bun and Deno `"fetch"`, unless `WebSocket` is given or
    * `watchList` is asked for.
    *
-   * `"auto"`: over a WebSocket. Over fetch where the server, or a proxy before it, opens none although it answers; that is remembered, for ten
-   * minutes at first, and told to `logger.warn` once. And where `auth` gives headers, because browsers send none with a WebSocket.
+   * `"auto"`: over a WebSocket. Over fetch where the server, or a proxy before it, opens none although it answers. That is remembered, for ten
+   * minutes at first, and told to `logger.warn` once. Over fetch also where `auth` gives headers, because browsers send none with a WebSocket.
    */
   transport?: "auto" | "websocket" | "fetch" | undefined;
   /** Called anew at each connect, so a rotated token or another impersonated user takes effect with the next connection. */
