@@ -196,22 +196,30 @@ impl Route {
             return self.lines(wire, request, protocol).await;
         }
         let socket = match self.socket(wire, request).await {
-            // The server may have come up between the two. While it answers, a socket that opens at all opens now.
-            Err(Unanswered::Socket { at_once: true }) if self.transport == Transport::Auto => self.socket(wire, request).await,
-            socket => socket,
-        };
-        match socket {
-            Ok(frames) => {
-                self.sockets.opened();
-                self.taken.set(Some(Transport::WebSocket));
-                return Ok(frames);
-            }
+            Ok(frames) => Some(frames),
             Err(Unanswered::All(error)) => return Err(error),
             Err(Unanswered::Socket { .. }) if self.transport == Transport::WebSocket => return Err(not_opened()),
-            Err(Unanswered::Socket { .. }) => {}
+            Err(Unanswered::Socket { at_once: true }) => self.socket_again(wire, request).await,
+            Err(Unanswered::Socket { at_once: false }) => None,
+        };
+        if let Some(frames) = socket {
+            self.sockets.opened();
+            self.taken.set(Some(Transport::WebSocket));
+            return Ok(frames);
         }
         self.sockets.refuse(self.runtime.now());
         self.lines(wire, request, protocol).await
+    }
+
+    /// The server may have come up between a socket and the question why it was closed. Now that it answers, one that opens at all opens.
+    async fn socket_again(&self, wire: &dyn Wire, request: &WatchRequest) -> Option<FrameStream> {
+        if self.sockets.are_refused(self.runtime.now()) {
+            return None;
+        }
+        match select(wire.socket(request), self.runtime.sleep(PATIENCE_MS)).await {
+            Either::Left((opened, _)) => opened.ok(),
+            Either::Right(_) => None,
+        }
     }
 
     fn takes_lines(&self, headers: bool) -> bool {
@@ -388,7 +396,7 @@ mod tests {
             let (servers, path) = (Servers::default(), Path::new(sockets));
             let auto = route(&servers, &path, Transport::Auto);
             let _open = path.open(&auto, &request()).unwrap();
-            assert_eq!((path.asked().as_str(), auto.taken()), ("socket probe socket probe fetch", Some(Transport::Fetch)));
+            assert_eq!((path.asked().as_str(), auto.taken()), ("socket probe socket fetch", Some(Transport::Fetch)));
             // Others of the same server know it, and it is told once.
             let other = route(&servers, &path, Transport::Auto);
             let _open = path.open(&other, &request()).unwrap();
