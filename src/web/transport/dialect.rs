@@ -8,12 +8,11 @@
 
 use std::cell::RefCell;
 
-use futures::{StreamExt, future, stream};
 use js_sys::{Array, Reflect, Symbol, Uint8Array};
 use wasm_bindgen::prelude::*;
 
 use crate::source::etcd::{self, Dialect, Numbers, RangeReader, WatchReader};
-use crate::source::{FrameStream, PageStream, WatchRequest};
+use crate::source::{PageStream, WatchRequest};
 use crate::status::{Error, Status};
 use crate::version::Version;
 use crate::web::bytes::frame_bytes;
@@ -43,18 +42,7 @@ pub(super) fn of(source: &JsValue) -> Option<(JsValue, Dialect)> {
 
 /// The answer to a range request as a page.
 pub(super) fn page(dialect: Dialect, body: PageStream, answer: &JsValue) -> PageStream {
-    let reader = RangeReader::new(dialect, Answered::of(answer).revision);
-    let chunks = stream::unfold(Some((reader, body)), |open| async move {
-        let (mut reader, mut body) = open?;
-        let mut list = Vec::new();
-        let read = match body.next().await {
-            Some(chunk) => chunk.and_then(|chunk| reader.push(&chunk, &mut list)),
-            None => return Some((reader.finish(&mut list).map(|()| list), None)),
-        };
-        let failed = read.is_err();
-        Some((read.map(|()| list), (!failed).then_some((reader, body))))
-    });
-    chunks.boxed_local()
+    etcd::page(RangeReader::new(dialect, Answered::of(answer).revision), body)
 }
 
 /// A reader of the watch that is asked for.
@@ -66,23 +54,6 @@ fn reader(dialect: Dialect, after: &str, bookmarks: bool) -> Result<WatchReader,
     let after = if after.is_empty() { Ok(Version::ZERO) } else { Version::parse(after) };
     let after = after.map_err(|error| Error::from(Status::bad_request(error.to_string())))?;
     Ok(WatchReader::new(dialect, after, bookmarks))
-}
-
-/// The messages of a watch as frames.
-pub(super) fn frames(mut reader: WatchReader, messages: FrameStream) -> FrameStream {
-    let frames = messages.flat_map(move |message| {
-        let mut frames = match message {
-            Ok(message) => reader.read(&message),
-            Err(error) => vec![Err(error)],
-        };
-        if frames.is_empty() {
-            frames.push(Ok(Vec::new())); // a sign of life
-        }
-        stream::iter(frames)
-    });
-    // Nothing follows an error.
-    let mut ended = false;
-    frames.take_while(move |frame| future::ready(!std::mem::replace(&mut ended, frame.is_err()))).boxed_local()
 }
 
 /// The object of an answer that holds one key; fails with 404 where it holds none.

@@ -17,7 +17,7 @@ use super::body::Body;
 use super::dialect::{self, Answered};
 use super::iterator::frames_of;
 use crate::runtime::Timer;
-use crate::source::etcd::Dialect;
+use crate::source::etcd::{self, Dialect};
 use crate::source::page::read_all;
 use crate::source::{
     Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteParameters, WriteRequest, opened,
@@ -158,7 +158,7 @@ impl Source for ObjectSource {
             let frames = frames_of(&iterable, abort)?;
             match reader {
                 // etcd says first that the watch is there.
-                Some(reader) => opened(dialect::frames(reader, frames), future::pending().boxed_local()).await,
+                Some(reader) => opened(etcd::frames(reader, frames), future::pending().boxed_local()).await,
                 None => opened(frames, runtime.yield_now()).await,
             }
         }
