@@ -28,6 +28,15 @@ pub enum Message {
         /// `remainingItemCount`, where the server says it.
         remaining: Option<u64>,
     },
+    /// Of a joined resource, whose first list is not whole yet: what is shown of it has changed.
+    Shown {
+        /// As they are now.
+        objects: Vec<Rc<Object>>,
+        /// Shown before, and not any more.
+        gone: Vec<Rc<Object>>,
+        /// Objects of all lists so far, and how many follow, where this is a part of a list.
+        listed: Option<(usize, Option<u64>)>,
+    },
     /// The list is whole: it replaces what is held.
     Replace {
         /// All objects of the list.

@@ -104,6 +104,15 @@ impl Availability {
         self.signals |= signal::STATUS;
     }
 
+    /// The same of a joined resource, where the phase tells how all stand: of some the first list may be under way yet.
+    pub(super) fn shown(&mut self, listed: (usize, Option<u64>)) {
+        self.status.listed = Some(listed);
+        if self.status.phase == Phase::Loading {
+            self.status.phase = Phase::Listing;
+        }
+        self.signals |= signal::STATUS;
+    }
+
     /// A list is applied.
     pub(super) fn list_applied(&mut self, now: Instant) {
         self.signals |= signal::STATUS | if self.lists == 0 { signal::SYNCED } else { signal::RELIST };

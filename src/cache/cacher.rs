@@ -216,7 +216,17 @@ impl Cacher {
                 self.round_began = now;
                 self.observers.dispatcher.end_round(self.held.version());
             }
-            Message::Page { objects, loaded, remaining } => self.page(&objects, loaded, remaining),
+            Message::Page { objects, loaded, remaining } => {
+                self.availability.page(loaded, remaining);
+                self.show(&objects, &[]);
+            }
+            Message::Shown { objects, gone, listed } => {
+                match listed {
+                    Some(listed) => self.availability.shown(listed),
+                    None => self.availability.heard(wall),
+                }
+                self.show(&objects, &gone);
+            }
             Message::Replace { objects, version } => {
                 let differences = self.held.replace(objects, self.availability.quarantined());
                 self.replaced(differences, version, now);
@@ -249,8 +259,7 @@ impl Cacher {
         false
     }
 
-    fn page(&mut self, objects: &[Rc<Object>], loaded: usize, remaining: Option<u64>) {
-        self.availability.page(loaded, remaining);
+    fn show(&mut self, objects: &[Rc<Object>], gone: &[Rc<Object>]) {
         // A relist shows nothing before it is whole.
         let shows = !self.availability.holds_list();
         for object in objects {
@@ -261,7 +270,11 @@ impl Cacher {
                 continue;
             }
             let previous = self.held.show(object);
-            self.observers.appeared(previous.as_ref(), object, &self.fields.borrow());
+            self.observers.shown(previous.as_ref(), Some(object), &self.fields.borrow());
+        }
+        for object in gone.iter().filter(|_| shows) {
+            let previous = self.held.hide(object);
+            self.observers.shown(previous.as_ref(), None, &self.fields.borrow());
         }
         self.held.pack_arrived();
     }

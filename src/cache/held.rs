@@ -120,6 +120,13 @@ impl Held {
         self.store.upsert(object.clone())
     }
 
+    /// An object of the first list is there no more. Returns what was shown of it.
+    pub(super) fn hide(&mut self, object: &Object) -> Option<Rc<Object>> {
+        let gone = self.store.remove(object.key())?;
+        self.strays.note(&gone);
+        Some(gone)
+    }
+
     /// A list replaces the objects. Returns what differs. What is held of those that cannot be taken from the list stays: they are there, if
     /// only not as they stand.
     pub(super) fn replace(&mut self, objects: Vec<Rc<Object>>, quarantined: &[Quarantined]) -> Vec<Difference> {

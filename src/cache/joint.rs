@@ -4,8 +4,8 @@
 //! whole are numbered here, as they come. The numbers count up from the milliseconds of the wall clock when it began. So those of an earlier session are older than all of
 //! this one, and no object's own version is among them. The objects keep theirs.
 //!
-//! The whole is told by one list, once each branch has listed or was refused. From then on everything is told as changes. So is what a later list of a
-//! branch finds, and what becomes of a namespace that is added or taken away.
+//! The whole is told by one list, once each branch has listed or was refused. Until then what each has is shown, without a version. From then on
+//! everything is told as changes. So is what a later list of a branch finds, and what becomes of a namespace that is added or taken away.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -15,7 +15,6 @@ use crate::change::{ChangeKind, Difference};
 use crate::connection::{BranchStatus, Connection, Phase};
 use crate::message::{Message, Quarantined};
 use crate::object::Object;
-use crate::sort::sort_by;
 use crate::status::{Error, ErrorCode};
 use crate::store::Store;
 use crate::time::{Instant, WallTime};
@@ -27,10 +26,14 @@ pub(super) type Told = VecDeque<Message>;
 /// The branches, and what of them was told.
 pub(super) struct Joint {
     branches: Vec<Branch>,
-    /// The number of the last change; `None` until the whole is told.
-    last: Option<u64>,
-    /// The number of the list that tells the whole.
+    /// The number of the last change, or what was reached before the first.
+    last: u64,
+    /// The least number of the list that tells the whole.
     begins: u64,
+    /// Whether the whole was told.
+    whole: bool,
+    /// Whether it was ever: then what is held has a version, and changes only by changes.
+    numbered: bool,
     connection: Option<Connection>,
     told: Vec<BranchStatus>,
     /// Somebody waits until all have listed anew.
@@ -42,8 +45,8 @@ struct Branch {
     namespace: Rc<str>,
     connection: Connection,
     status: ResourceStatus,
-    /// Its first list, until the whole is told.
-    first: Option<Vec<Rc<Object>>>,
+    /// Whether it has listed since it began.
+    listed: bool,
     /// Whether a list of it was told.
     holds: bool,
     loaded: usize,
@@ -62,7 +65,7 @@ impl Branch {
             namespace,
             connection,
             status,
-            first: None,
+            listed: false,
             holds: false,
             loaded: 0,
             remaining: None,
@@ -101,50 +104,47 @@ impl Branch {
 impl Joint {
     /// Without a branch. Its numbers are greater than what was reached before.
     pub(super) fn new(reached: &Version, wall: WallTime) -> Self {
-        let begins = wall.as_unix_millis().max(reached.as_u64().unwrap_or_default() + 1);
-        Self { branches: Vec::new(), last: None, begins, connection: None, told: Vec::new(), refreshing: false }
+        let last = reached.as_u64().unwrap_or_default();
+        let (branches, told, begins) = (Vec::new(), Vec::new(), wall.as_unix_millis());
+        Self { branches, last, begins, whole: false, numbered: last > 0, connection: None, told, refreshing: false }
     }
 
-    /// Whether the whole was told.
-    pub(super) fn is_whole(&self) -> bool {
-        self.last.is_some()
+    /// A namespace is added, of which nothing is known but what is held since before there was no memory to go on with. Whoever waits for new lists
+    /// waits for this one, too.
+    pub(super) fn add(&mut self, namespace: Rc<str>, store: &Store) {
+        let holds = self.numbered && store.namespace(&namespace).next().is_some();
+        self.branches.push(Branch { refreshing: self.refreshing, holds, ..Branch::new(namespace) });
     }
 
-    /// Whether what follows of a branch waits until the whole is told.
-    pub(super) fn waits(&self, namespace: &str) -> bool {
-        self.branches.iter().any(|branch| *branch.namespace == *namespace && branch.first.is_some())
-    }
-
-    /// A namespace is added, of which nothing is known. Whoever waits for new lists waits for this one, too.
-    pub(super) fn add(&mut self, namespace: Rc<str>) {
-        self.branches.push(Branch { refreshing: self.refreshing, ..Branch::new(namespace) });
+    /// Whether it is one of them.
+    pub(super) fn has(&self, namespace: &str) -> bool {
+        self.place(namespace).is_some()
     }
 
     /// A namespace is taken away. What is held of it goes by [`Joint::next_gone`].
-    pub(super) fn remove(&mut self, namespace: &str, store: &Store, told: &mut Told) {
+    pub(super) fn remove(&mut self, namespace: &str, told: &mut Told) {
         self.branches.retain(|branch| *branch.namespace != *namespace);
-        self.tell_states(store, told);
+        self.tell_states(told);
         self.tell_quarantined(told);
         self.tell_refreshed(told);
     }
 
-    /// The deletion of the next object that is held of a namespace which was taken away. Before the whole is told, the list that tells it does that.
+    /// The deletion of the next object that is held of a namespace which was taken away.
     pub(super) fn next_gone(&mut self, namespace: &str, store: &Store, at: Instant) -> Option<Message> {
-        let gone = store.namespace(namespace).next().filter(|_| self.is_whole())?;
-        Some(self.deletion(gone, at))
+        store.namespace(namespace).next().map(|gone| self.deletion(gone, at))
     }
 
     /// What is told of a resource without a branch: nobody else would.
-    pub(super) fn begin(&mut self, store: &Store, told: &mut Told) {
+    pub(super) fn begin(&mut self, told: &mut Told) {
         if self.branches.is_empty() {
-            self.tell_states(store, told);
+            self.tell_states(told);
         }
     }
 
     /// Somebody waits until all have listed anew. One that is refused keeps nobody waiting, unless all are. Before the whole is told, its list is the
     /// answer.
     pub(super) fn refresh(&mut self, told: &mut Told) {
-        self.refreshing = self.is_whole();
+        self.refreshing = self.whole;
         let accepted = self.branches.iter().any(|branch| !branch.is_refused());
         for branch in &mut self.branches {
             branch.refreshing = self.refreshing && !(accepted && branch.is_refused());
@@ -162,39 +162,37 @@ impl Joint {
         }
     }
 
-    /// What one branch tells, as the whole tells it. Once that is whole, a list is given as what it changes ([`Message::Differences`]).
-    pub(super) fn take(&mut self, namespace: &str, message: Message, store: &Store, now: Instant, told: &mut Told) {
+    /// What one branch tells, as the whole tells it. A list is given as what it changes ([`Message::Differences`]).
+    pub(super) fn take(&mut self, namespace: &str, message: Message, now: Instant, told: &mut Told) {
         let Some(at) = self.place(namespace) else { return };
-        let whole = self.is_whole();
+        let numbered = self.numbered;
         let branch = &mut self.branches[at];
         match message {
             Message::Page { mut objects, loaded, remaining } => {
                 (branch.loaded, branch.remaining) = (loaded, remaining);
-                if whole {
-                    return;
+                if branch.status.phase == Phase::Loading {
+                    branch.status.phase = Phase::Listing;
                 }
-                objects.retain(|object| branch.takes(object));
-                let loaded = self.branches.iter().map(|branch| branch.loaded).sum();
-                let remaining = self.branches.iter().map(|branch| branch.remaining).sum();
-                told.push_back(Message::Page { objects, loaded, remaining });
-                if !matches!(self.connection, Some(Connection::Listing { .. })) {
-                    // A page says that all is well, which the others need not be.
-                    self.connection = None;
-                    self.tell_states(store, told);
+                // Of a later list nothing is shown before it is whole.
+                if !numbered && !branch.listed {
+                    objects.retain(|object| branch.takes(object));
+                    told.push_back(Message::Shown { objects, gone: Vec::new(), listed: self.progress() });
                 }
-            }
-            Message::Replace { mut objects, .. } => {
-                objects.retain(|object| branch.takes(object));
-                branch.first = Some(objects);
-                self.tell_states(store, told);
-                self.tell_quarantined(told);
+                self.tell_states(told);
             }
             Message::Differences { differences, .. } => {
-                (branch.holds, branch.refreshing) = (true, false);
-                for difference in differences {
-                    told.extend(self.difference(difference, now));
+                (branch.listed, branch.holds, branch.refreshing) = (true, true, false);
+                if numbered {
+                    for difference in differences {
+                        told.extend(self.difference(difference, now));
+                    }
+                } else {
+                    let gone = differences.iter().filter(|one| one.after.is_none()).filter_map(|one| one.before.clone());
+                    let gone = gone.filter(|gone| !self.stays(gone)).collect();
+                    let objects = differences.into_iter().filter_map(|one| one.after).collect();
+                    told.push_back(Message::Shown { objects, gone, listed: self.progress() });
                 }
-                self.tell_states(store, told);
+                self.tell_states(told);
                 self.tell_quarantined(told);
                 self.tell_refreshed(told);
             }
@@ -206,21 +204,26 @@ impl Joint {
                 }
             }
             // How far a branch is says nothing of the others; that it lives does.
-            Message::Bookmark(_) => told.extend(self.last.map(|last| Message::Bookmark(Version::from(last)))),
+            Message::Bookmark(_) => told.push_back(Message::Bookmark(Version::from(self.last))),
             Message::Quarantine(all) => {
                 branch.quarantined = all;
                 self.tell_quarantined(told);
             }
             Message::RoundEnded(Some(error)) if error.code == ErrorCode::OutOfMemory => told.push_back(Message::RoundEnded(Some(error))),
-            // A list of one of them ends no watch of the whole.
-            Message::RoundStarted | Message::RoundEnded(_) | Message::Refreshed | Message::Branches(_) => {}
+            // A list of one of them ends no watch of the whole. It was compared before it comes here.
+            Message::RoundStarted
+            | Message::RoundEnded(_)
+            | Message::Replace { .. }
+            | Message::Refreshed
+            | Message::Branches(_)
+            | Message::Shown { .. } => {}
             Message::Connection(connection) => {
                 branch.status.connection(connection.clone());
                 branch.connection = connection;
                 // Refused everywhere, the next list is waited for, as by a resource of one namespace.
                 let keeps = !self.branches[at].is_refused() || self.branches.iter().all(Branch::is_refused);
                 self.branches[at].refreshing &= keeps;
-                self.tell_states(store, told);
+                self.tell_states(told);
                 self.tell_refreshed(told);
             }
         }
@@ -231,9 +234,22 @@ impl Joint {
     }
 
     fn change(&mut self, kind: ChangeKind, object: Rc<Object>, at: Instant) -> Message {
-        let number = self.last.unwrap_or_default() + 1;
-        self.last = Some(number);
-        Message::Change { kind, object, version: Version::from(number), at }
+        if !self.numbered {
+            let (objects, gone) = if kind == ChangeKind::Deleted { (Vec::new(), vec![object]) } else { (vec![object], Vec::new()) };
+            return Message::Shown { objects, gone, listed: None };
+        }
+        self.last += 1;
+        Message::Change { kind, object, version: Version::from(self.last), at }
+    }
+
+    /// How much of the first lists has come.
+    fn progress(&self) -> Option<(usize, Option<u64>)> {
+        Some((self.branches.iter().map(|branch| branch.loaded).sum(), self.branches.iter().map(|branch| branch.remaining).sum()))
+    }
+
+    /// Whether what is held of an object is kept, because what a list has of it cannot be taken.
+    fn stays(&self, gone: &Object) -> bool {
+        self.branches.iter().flat_map(|branch| &branch.quarantined).any(|entry| entry.is(gone))
     }
 
     /// Of an object whose last state nobody sent: what is held of it stands for that, as an object of its own.
@@ -249,33 +265,20 @@ impl Joint {
                 let kind = if before.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
                 Some(self.change(kind, after, at))
             }
-            (Some(gone), None) => {
-                let stays = self.branches.iter().flat_map(|branch| &branch.quarantined).any(|entry| entry.is(&gone));
-                (!stays).then(|| self.deletion(&gone, at))
-            }
+            (Some(gone), None) => (!self.stays(&gone)).then(|| self.deletion(&gone, at)),
             (None, None) => None,
         }
     }
 
     /// The whole, if that is known now; and how the connections stand, if that has changed.
-    fn tell_states(&mut self, store: &Store, told: &mut Told) {
-        let known = self.branches.iter().all(|branch| branch.first.is_some() || branch.is_refused());
-        let some = self.branches.is_empty() || self.branches.iter().any(|branch| branch.first.is_some());
-        if !self.is_whole() && known && some {
-            let mut objects = Vec::new();
-            for branch in &mut self.branches {
-                if let Some(first) = branch.first.take() {
-                    branch.holds = true;
-                    objects.extend(first);
-                } else if store.namespace(&branch.namespace).next().is_some() {
-                    // Of one that is refused now, something is held since before there was no memory to go on with.
-                    branch.holds = true;
-                    objects.extend(store.namespace(&branch.namespace).cloned());
-                }
-            }
-            sort_by(&mut objects, |a, b| a.key().cmp(b.key()));
-            self.last = Some(self.begins);
-            told.push_back(Message::Replace { objects, version: Version::from(self.begins) });
+    fn tell_states(&mut self, told: &mut Told) {
+        let known = self.branches.iter().all(|branch| branch.listed || branch.is_refused());
+        let some = self.branches.is_empty() || self.branches.iter().any(|branch| branch.listed);
+        if !self.whole && known && some {
+            self.last = self.begins.max(self.last + 1);
+            (self.whole, self.numbered) = (true, true);
+            // What is held is what each of them has listed, and what came after its list.
+            told.push_back(Message::Differences { differences: Vec::new(), version: Version::from(self.last) });
         }
         let states: Vec<_> = self.branches.iter().map(Branch::told).collect();
         if states != self.told {
@@ -284,8 +287,13 @@ impl Joint {
         }
         let connection = self.connection();
         if self.connection.as_ref() != Some(&connection) {
+            let begins = connection == Connection::Listing { again: false } && !self.numbered;
             told.push_back(Message::Connection(connection.clone()));
             self.connection = Some(connection);
+            if begins && self.branches.iter().any(|branch| branch.loaded > 0) {
+                // Of some there are rows already.
+                told.push_back(Message::Shown { objects: Vec::new(), gone: Vec::new(), listed: self.progress() });
+            }
         }
     }
 
@@ -293,7 +301,7 @@ impl Joint {
     /// that is new to a whole.
     fn connection(&self) -> Connection {
         let accepted = self.branches.iter().any(|branch| !branch.is_refused());
-        let shows = self.is_whole() && self.branches.iter().any(|branch| branch.holds && !branch.is_refused());
+        let shows = self.whole && self.branches.iter().any(|branch| branch.holds && !branch.is_refused());
         let counts = |branch: &&Branch| (!shows || branch.holds) && !(accepted && branch.is_refused());
         let all = || self.branches.iter().filter(counts);
         let first = |wanted: fn(&Connection) -> bool| all().map(|branch| &branch.connection).find(|connection| wanted(connection)).cloned();
@@ -350,7 +358,7 @@ mod tests {
 
     fn version(told: &[Message]) -> Option<u64> {
         told.iter().find_map(|message| match message {
-            Message::Replace { version, .. } => version.as_u64(),
+            Message::Differences { version, .. } => version.as_u64(),
             _ => None,
         })
     }
@@ -365,7 +373,7 @@ mod tests {
     fn without_a_branch_it_is_empty_and_live() {
         let told = begun(0);
         assert!(
-            matches!(&told[..], [Message::Replace { objects, .. }, Message::Connection(Connection::Live)] if objects.is_empty()),
+            matches!(&told[..], [Message::Differences { differences, .. }, Message::Connection(Connection::Live)] if differences.is_empty()),
             "{told:?}"
         );
     }

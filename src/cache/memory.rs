@@ -195,7 +195,7 @@ pub(crate) fn growth(message: &Message, store: &Store, first_list: bool) -> usiz
     let new = |object: &&Rc<Object>| store.get(object.key()).is_none_or(|held| held.version() != object.version());
     let each = |object: &Rc<Object>| object.size() + ATTENDANT_BYTES;
     match message {
-        Message::Page { objects, .. } if first_list => objects.iter().filter(new).map(each).sum(),
+        Message::Page { objects, .. } | Message::Shown { objects, .. } if first_list => objects.iter().filter(new).map(each).sum(),
         Message::Replace { objects, .. } => {
             objects.iter().map(each).sum::<usize>().saturating_sub(store.bytes() + store.len() * ATTENDANT_BYTES)
         }

@@ -29,10 +29,10 @@ impl Observers {
         Self { views: Views::default(), informers: Informers::default(), dispatcher: Dispatcher::counting(metrics) }
     }
 
-    /// An object of the first list is shown before the list is whole. Watchers begin when it is.
-    pub(super) fn appeared(&mut self, previous: Option<&Rc<Object>>, object: &Rc<Object>, fields: &FieldSet) {
-        self.views.appeared(previous, object, fields);
-        self.informers.appeared(previous, object, fields);
+    /// What is shown of the first list has changed before the list is whole: `None` is gone. Watchers begin when it is.
+    pub(super) fn shown(&mut self, previous: Option<&Rc<Object>>, object: Option<&Rc<Object>>, fields: &FieldSet) {
+        self.views.shown(previous, object, fields);
+        self.informers.shown(previous, object, fields);
     }
 
     /// One change. Returns whether watchers without room wait to be served before the next.

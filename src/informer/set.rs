@@ -301,9 +301,9 @@ impl Informers {
 
 impl StoreObserver for Informers {
     /// Nobody is told before the list is whole.
-    fn appeared(&mut self, previous: Option<&Rc<Object>>, object: &Rc<Object>, _fields: &FieldSet) {
+    fn shown(&mut self, previous: Option<&Rc<Object>>, object: Option<&Rc<Object>>, _fields: &FieldSet) {
         for (_, informer) in &mut self.informers {
-            informer.store_changed(previous, Some(object));
+            informer.store_changed(previous, object);
         }
     }
 

@@ -29,8 +29,8 @@ pub struct Replacement<'a> {
 ///
 /// `fields` is always the set of paths that the observer's filters were made with.
 pub trait StoreObserver {
-    /// An object of the first list is in the store, and the list is not whole yet. Watchers do not hear of it: no version goes with it.
-    fn appeared(&mut self, previous: Option<&Rc<Object>>, object: &Rc<Object>, fields: &FieldSet);
+    /// What the store shows of a first list that is not whole yet has changed: `None` is gone. Watchers do not hear of it: no version goes with it.
+    fn shown(&mut self, previous: Option<&Rc<Object>>, object: Option<&Rc<Object>>, fields: &FieldSet);
 
     /// The upstream told one change.
     fn changed(&mut self, change: &Change, fields: &FieldSet);

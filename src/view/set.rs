@@ -382,8 +382,8 @@ impl Views {
 }
 
 impl StoreObserver for Views {
-    fn appeared(&mut self, previous: Option<&Rc<Object>>, object: &Rc<Object>, fields: &FieldSet) {
-        self.hear(previous, Some(object), fields);
+    fn shown(&mut self, previous: Option<&Rc<Object>>, object: Option<&Rc<Object>>, fields: &FieldSet) {
+        self.hear(previous, object, fields);
     }
 
     fn changed(&mut self, change: &Change, fields: &FieldSet) {

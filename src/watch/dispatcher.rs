@@ -326,7 +326,7 @@ impl Dispatcher {
 }
 
 impl StoreObserver for Dispatcher {
-    fn appeared(&mut self, _previous: Option<&Rc<Object>>, _object: &Rc<Object>, _fields: &FieldSet) {}
+    fn shown(&mut self, _previous: Option<&Rc<Object>>, _object: Option<&Rc<Object>>, _fields: &FieldSet) {}
 
     /// Hands the change to every watcher that it concerns. Afterwards some may have no room for it.
     fn changed(&mut self, change: &Change, fields: &FieldSet) {

@@ -72,7 +72,7 @@ impl Driver {
                 Next::Message(message) => message,
                 Next::Compare(namespace, comparison) => {
                     let differences = self.compare(comparison, &slice).await;
-                    incoming.compared(&namespace, differences, &self.cacher);
+                    incoming.compared(&namespace, differences);
                     continue;
                 }
             };
@@ -143,7 +143,7 @@ impl Driver {
             return;
         }
         let arrived = match message {
-            Message::Page { objects, .. } | Message::Replace { objects, .. } => objects.as_slice(),
+            Message::Page { objects, .. } | Message::Shown { objects, .. } | Message::Replace { objects, .. } => objects.as_slice(),
             Message::Differences { differences, .. } => &differences.iter().filter_map(|one| one.after.clone()).collect::<Vec<_>>(),
             Message::Change { kind: ChangeKind::Added | ChangeKind::Modified, object, .. } => std::slice::from_ref(object),
             _ => return,

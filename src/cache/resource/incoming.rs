@@ -14,6 +14,7 @@ use crate::cache::comparison::Comparison;
 use crate::cache::joint::{Joint, Told};
 use crate::message::Message;
 use crate::runtime::SharedRuntime;
+use crate::store::Store;
 use crate::version::Version;
 
 /// What reflectors tell.
@@ -50,9 +51,9 @@ impl Incoming {
     }
 
     /// A list of a branch was compared.
-    pub(super) fn compared(&self, namespace: &str, differences: Message, cacher: &SharedCacher) {
+    pub(super) fn compared(&self, namespace: &str, differences: Message) {
         if let Self::Joined(branched) = self {
-            branched.take(namespace, differences, cacher);
+            branched.take(namespace, differences);
         }
     }
 }
@@ -71,7 +72,7 @@ struct State {
     compare: Option<(Rc<str>, Comparison)>,
     commands: VecDeque<Command>,
     /// Taken away, and still held in part.
-    leaving: Option<Rc<str>>,
+    leaving: VecDeque<Rc<str>>,
     /// Who is asked first, so that a busy one leaves the others their turn.
     turn: usize,
     begun: bool,
@@ -95,7 +96,7 @@ impl Branched {
             ready: Told::new(),
             compare: None,
             commands: VecDeque::new(),
-            leaving: None,
+            leaving: VecDeque::new(),
             turn: 0,
             begun: false,
             closed: false,
@@ -138,9 +139,9 @@ impl Branched {
         }
     }
 
-    fn take(&self, namespace: &str, message: Message, cacher: &SharedCacher) {
+    fn take(&self, namespace: &str, message: Message) {
         let State { joint, ready, .. } = &mut *self.state.borrow_mut();
-        joint.take(namespace, message, cacher.borrow().store(), self.runtime.recent(), ready);
+        joint.take(namespace, message, self.runtime.recent(), ready);
     }
 
     fn try_next(&self, cacher: &SharedCacher) -> Option<Message> {
@@ -169,23 +170,23 @@ impl Branched {
             let store = cacher.store();
             let now = self.runtime.recent();
             // One at a time: each leaves the host its turn, and is gone when the next one is looked for.
-            if let Some(namespace) = &state.leaving {
+            while let Some(namespace) = state.leaving.front() {
                 match state.joint.next_gone(namespace, store, now) {
                     Some(gone) => return Poll::Ready(Some(Next::Message(gone))),
-                    None => state.leaving = None,
+                    None => drop(state.leaving.pop_front()),
                 }
             }
             match state.commands.pop_front() {
                 Some(Command::Add(namespace, messages)) => {
-                    state.joint.add(namespace.clone());
+                    state.joint.add(namespace.clone(), store);
                     state.branches.push((namespace, messages));
                     continue;
                 }
                 Some(Command::Remove(namespace)) => {
                     state.branches.retain(|(other, _)| *other != namespace);
                     state.compare.take_if(|(other, _)| *other == namespace);
-                    state.joint.remove(&namespace, store, &mut state.ready);
-                    state.leaving = Some(namespace);
+                    state.joint.remove(&namespace, &mut state.ready);
+                    state.leaving.push_back(namespace);
                     continue;
                 }
                 Some(Command::Refresh) => {
@@ -195,7 +196,9 @@ impl Branched {
                 None => {}
             }
             if !std::mem::replace(&mut state.begun, true) {
-                state.joint.begin(store, &mut state.ready);
+                state.joint.begin(&mut state.ready);
+                // Taken away while there was no memory to go on with.
+                state.leaving.extend(namespaces(store).into_iter().filter(|namespace| !state.joint.has(namespace)));
                 continue;
             }
             if let Some((namespace, comparison)) = state.compare.take() {
@@ -203,26 +206,23 @@ impl Branched {
             }
             let Some((namespace, message)) = state.poll_branches(cx) else { return Poll::Pending };
             match message {
-                Message::Replace { mut objects, version } if state.joint.is_whole() => {
+                Message::Replace { mut objects, version } => {
                     state.joint.sift(&namespace, &mut objects, &mut state.ready);
                     let comparison = Comparison::within(&namespace, objects, version);
                     state.compare = Some((namespace, comparison));
                 }
-                message => state.joint.take(&namespace, message, store, now, &mut state.ready),
+                message => state.joint.take(&namespace, message, now, &mut state.ready),
             }
         }
     }
 }
 
 impl State {
-    /// The next message of a branch whose turn it is. One that has listed before the whole was told waits, and so does its reflector.
+    /// The next message of a branch whose turn it is.
     fn poll_branches(&mut self, cx: &mut Context<'_>) -> Option<(Rc<str>, Message)> {
         let count = self.branches.len();
         for at in (0..count).map(|step| (self.turn + step) % count) {
             let (namespace, messages) = &mut self.branches[at];
-            if self.joint.waits(namespace) {
-                continue;
-            }
             if let Poll::Ready(Some(message)) = messages.poll_next_unpin(cx) {
                 let namespace = namespace.clone();
                 self.turn = at + 1;
@@ -231,4 +231,15 @@ impl State {
         }
         None
     }
+}
+
+/// Of which something is held.
+fn namespaces(store: &Store) -> Vec<Rc<str>> {
+    let mut all: Vec<Rc<str>> = Vec::new();
+    for object in store.iter() {
+        if all.last().is_none_or(|last| **last != *object.namespace()) {
+            all.push(object.namespace().into());
+        }
+    }
+    all
 }

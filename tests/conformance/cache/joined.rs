@@ -11,6 +11,7 @@ use watchcache::runtime::Spawn;
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::source::{DeleteOptions, Joined, Source, WriteParameters};
 use watchcache::status::{Error, ErrorCode};
+use watchcache::view::ViewOptions;
 use watchcache::watch::EventKind;
 
 use crate::helpers::informed::Informed;
@@ -81,6 +82,11 @@ impl Namespaces {
         };
         self.rig.status().branches.iter().flatten().map(told).collect()
     }
+}
+
+/// The keys of `key@version`.
+fn without_versions(texts: Vec<String>) -> Vec<String> {
+    texts.iter().map(|text| text.split('@').next().unwrap_or_default().to_owned()).collect()
 }
 
 fn owned(namespaces: &[&str]) -> Vec<String> {
@@ -355,7 +361,7 @@ fn law_08_bounded_a_closed_one_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_follows_a_list_waits_for_the_lists_of_the_others() {
+fn what_follows_a_list_shows_before_the_lists_of_the_others() {
     let all = Namespaces::idle(&Setup::default(), &["a", "b"], |namespace, upstream| {
         upstream.put(namespace, "first");
         if namespace == "b" {
@@ -370,8 +376,129 @@ fn what_follows_a_list_waits_for_the_lists_of_the_others() {
     assert_eq!((status.phase, status.attempt, status.error.map(|error| error.code)), (Phase::Reconnecting, 1, Some(ErrorCode::Network)));
     all.of("a").delete("a", "first");
     all.of("a").put("a", "second");
+    all.rig.run(0);
+    assert_eq!((all.keys(), all.rig.status().resource_version), (vec!["a/second".to_owned()], None));
     all.rig.run(60_000);
     assert_eq!((all.keys(), all.rig.status().phase), (vec!["a/second".to_owned(), "b/first".to_owned()], Phase::Live));
+}
+
+/// Two namespaces with an object in each, of which the server lets the second wait for a minute.
+fn with_one_slow() -> Namespaces {
+    let all = Namespaces::idle(&Setup::default(), &["a", "b"], |namespace, upstream| {
+        upstream.put(namespace, "first");
+        upstream.latency.set(if namespace == "b" { 20_000 } else { 0 });
+    });
+    all.rig.resource.start();
+    all.rig.run(0);
+    all
+}
+
+#[test]
+fn rows_of_those_that_answered_show_and_follow_while_another_is_slow() {
+    let all = with_one_slow();
+    let view = all.rig.view(&ViewOptions::default());
+    let informed = Informed::over(all.rig.clone(), InformerOptions::default());
+    let handler = informed.handler();
+    informed.start();
+    let synced = Rc::new(Cell::new(false));
+    let (waiting, told) = (all.rig.resource.clone().synced(), synced.clone());
+    all.rig.time.spawn(Box::pin(async move { told.set(waiting.await.is_ok()) }));
+    let watch = all.rig.watch(initial(Some("0"), true, true));
+    all.of("a").put("a", "second");
+    let changed = all.of("a").put("a", "first");
+    all.rig.run(0);
+    assert_eq!(without_versions(all.rig.view_rows(view)), ["a/first", "a/second"]);
+    assert_eq!(all.rig.rows()["a/first"].0, changed);
+    all.of("a").delete("a", "first");
+    all.rig.run(0);
+    assert_eq!((without_versions(all.rig.view_rows(view)), all.keys()), (vec!["a/second".to_owned()], vec!["a/second".to_owned()]));
+    let status = all.rig.status();
+    assert_eq!((status.phase, status.stale, status.resource_version), (Phase::Listing, false, None));
+    assert!(status.last_event_at.is_some());
+    assert_eq!(all.branches(), [("a".into(), Phase::Live, None), ("b".into(), Phase::Loading, None)]);
+    assert!(!synced.get() && all.rig.client.news(watch).is_empty(), "a watch, and who waits for all, begin with all");
+    assert!(informed.heard(handler).is_empty(), "handlers, too");
+
+    all.rig.run(60_000);
+    assert!(synced.get());
+    assert_eq!((all.rig.status().phase, all.keys()), (Phase::Live, vec!["a/second".to_owned(), "b/first".to_owned()]));
+    assert_eq!(without_versions(all.rig.view_rows(view)), all.keys());
+    let told: Vec<_> = all.rig.client.news(watch).into_iter().map(|event| (event.kind, event.key)).collect();
+    assert_eq!(told[..2], [(EventKind::Added, "a/second".into()), (EventKind::Added, "b/first".into())]);
+    assert_eq!((told.len(), told[2].0), (3, EventKind::InitialEventsEnd));
+    assert_eq!(informed.heard(handler), ["A!(a/second@102)", "A!(b/first@101)"]);
+}
+
+#[test]
+fn a_write_shows_while_another_namespace_is_slow() {
+    let all = with_one_slow();
+    let began = all.rig.time.elapsed();
+    let document = br#"{"metadata":{"namespace":"a","name":"mine"}}"#.to_vec();
+    all.rig.wait(all.rig.resource.clone().create(document, WriteParameters::default())).unwrap();
+    assert!(all.keys().contains(&"a/mine".to_owned()));
+    assert!(all.rig.time.elapsed() - began < 1_000);
+}
+
+#[test]
+fn one_that_fails_before_all_have_listed_is_told_once_and_not_with_each_row_of_the_others() {
+    let all = Namespaces::idle(&Setup::default(), &["a", "b"], |namespace, upstream| {
+        upstream.put(namespace, "first");
+        let down = || ListFault::Refuse(Error::network("down"));
+        upstream.list_faults.borrow_mut().extend((0..if namespace == "b" { 9 } else { 0 }).map(|_| down()));
+    });
+    all.rig.resource.start();
+    all.rig.run(0);
+    let status = all.rig.status();
+    assert_eq!((status.phase, status.stale, all.keys()), (Phase::Reconnecting, true, vec!["a/first".to_owned()]));
+    all.rig.client.signals.set(0);
+    all.of("a").put("a", "second");
+    all.rig.run(0);
+    assert_eq!((all.keys().len(), all.rig.client.signals.get() & signal::ERROR), (2, 0));
+    assert_eq!(all.rig.status().phase, Phase::Reconnecting);
+}
+
+#[test]
+fn rows_of_a_namespace_that_is_taken_away_go_at_once_also_before_all_have_listed() {
+    let all = with_one_slow();
+    let view = all.rig.view(&ViewOptions::default());
+    assert_eq!((all.keys(), all.rig.status().resource_version), (vec!["a/first".to_owned()], None));
+    all.set(&["b"]);
+    assert!(all.keys().is_empty() && without_versions(all.rig.view_rows(view)).is_empty());
+    assert_eq!(all.rig.status().phase, Phase::Listing);
+    all.set(&["a", "b"]);
+    assert_eq!(without_versions(all.rig.view_rows(view)), ["a/first"]);
+    // Without the slow one all have listed.
+    all.set(&["a"]);
+    assert_eq!((all.rig.status().phase, all.keys()), (Phase::Live, vec!["a/first".to_owned()]));
+}
+
+#[test]
+fn rows_of_a_namespace_that_is_taken_away_while_there_is_no_memory_go_with_the_next_try() {
+    let all = Namespaces::new(&["a", "b"]);
+    let informed = Informed::over(all.rig.clone(), InformerOptions::default());
+    informed.start();
+    all.rig.run(0);
+    let a = all.of("a");
+    a.list_faults.borrow_mut().push_back(ListFault::Refuse(Error::new(ErrorCode::OutOfMemory, "no more")));
+    a.expire();
+    a.drop_streams();
+    all.rig.run(120_000);
+    assert_eq!((all.rig.status().phase, all.keys().len()), (Phase::Failed, 2));
+    let before = all.rig.version();
+    all.set(&["a", "c"]);
+    all.of("c").latency.set(20_000);
+    all.rig.resource.resume();
+    all.rig.run(5_000);
+    assert_eq!(
+        (all.keys(), without_versions(informed.list(""))),
+        (vec!["a/first".to_owned()], vec!["a/first".to_owned()]),
+        "c has not answered"
+    );
+    assert!(all.rig.list(ListOptions { resource_version: Some("0".into()), ..ListOptions::default() }).is_err());
+    all.rig.run(60_000);
+    assert_eq!((all.keys(), all.rig.status().phase), (vec!["a/first".to_owned(), "c/first".to_owned()], Phase::Live));
+    assert_eq!(without_versions(informed.list("")), all.keys());
+    assert!(all.rig.version() > before);
 }
 
 #[test]
@@ -516,14 +643,15 @@ fn a_refresh_does_not_wait_for_one_that_is_refused_meanwhile_or_taken_away() {
 fn law_01_no_loss_over_random_lives_of_several_namespaces() {
     for seed in 1..60 {
         let setup = Setup::seeded(seed);
-        let all = Namespaces::idle(&setup, &["a", "b", "c"], |namespace, upstream| {
-            upstream.latency.set(20);
+        let all = Namespaces::idle(&setup, &["a", "b", "c"], move |namespace, upstream| {
+            upstream.latency.set(if namespace == "c" && seed % 2 == 0 { 2_000 } else { 20 });
             (0..3).for_each(|number| _ = upstream.put(namespace, &format!("p{number}")));
         });
         let mut random = fastrand::Rng::with_seed(seed);
         all.rig.resource.start();
-        all.rig.run(500);
+        all.rig.run(random.u64(0..500));
         let watch = all.rig.watch(initial(None, true, false));
+        let view = all.rig.view(&ViewOptions::default());
         let mut names = vec!["a", "b", "c"];
         for _ in 0..60 {
             let upstream = all.of(names[random.usize(0..names.len())]);
@@ -555,6 +683,8 @@ fn law_01_no_loss_over_random_lives_of_several_namespaces() {
         there.sort();
         let held: Vec<_> = all.rig.rows().into_iter().map(|(key, (version, _))| (key, version)).collect();
         assert_eq!(held, there, "seed {seed}: {:?}", all.rig.status());
+        let keys: Vec<_> = there.iter().map(|(key, _)| key.clone()).collect();
+        assert_eq!(without_versions(all.rig.view_rows(view)), keys, "seed {seed}");
         assert_eq!(all.rig.ended(watch), None, "seed {seed}");
         let mut told: BTreeMap<String, u64> = BTreeMap::new();
         for event in all.rig.client.news(watch).into_iter().filter(|event| event.is_change()) {
