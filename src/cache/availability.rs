@@ -70,6 +70,17 @@ impl Availability {
         self.status.phase
     }
 
+    /// Whether no stream is to bring anything of this namespace until then: it is held, or the server says no and is not asked again before.
+    pub(super) fn is_still(&self, namespace: &str, until: WallTime) -> bool {
+        let branch = self.status.branches.iter().flatten().find(|branch| *branch.namespace == *namespace);
+        let (phase, retry_at) = branch.map_or((self.status.phase, self.status.retry_at), |branch| (branch.phase, branch.retry_at));
+        match phase {
+            Phase::Paused | Phase::Idle => true,
+            Phase::Failed | Phase::NeedsAuth => retry_at.is_some_and(|at| at > until),
+            _ => false,
+        }
+    }
+
     /// Whether it can answer.
     pub fn ready(&self) -> &Ready {
         &self.ready

@@ -38,6 +38,8 @@ pub(super) struct Joint {
     told: Vec<BranchStatus>,
     /// Somebody waits until all have listed anew.
     refreshing: bool,
+    /// Held by the user: without a branch nobody else says so.
+    paused: bool,
 }
 
 /// One namespace.
@@ -106,7 +108,7 @@ impl Joint {
     pub(super) fn new(reached: &Version, wall: WallTime) -> Self {
         let last = reached.as_u64().unwrap_or_default();
         let (branches, told, begins) = (Vec::new(), Vec::new(), wall.as_unix_millis());
-        Self { branches, last, begins, whole: false, numbered: last > 0, connection: None, told, refreshing: false }
+        Self { branches, last, begins, whole: false, numbered: last > 0, connection: None, told, refreshing: false, paused: false }
     }
 
     /// A namespace is added, of which nothing is known but what is held since before there was no memory to go on with. Whoever waits for new lists
@@ -150,6 +152,12 @@ impl Joint {
             branch.refreshing = self.refreshing && !(accepted && branch.is_refused());
         }
         self.tell_refreshed(told);
+    }
+
+    /// All are held by the user, or not any more. Each branch tells of itself.
+    pub(super) fn pause(&mut self, paused: bool, told: &mut Told) {
+        self.paused = paused;
+        self.begin(told);
     }
 
     /// Sets aside what a list of one namespace has of others.
@@ -300,6 +308,9 @@ impl Joint {
     /// How the whole stands: as the worst of its branches does. One that was refused is told of by name and keeps nobody waiting, and so is one
     /// that is new to a whole.
     fn connection(&self) -> Connection {
+        if self.branches.is_empty() && self.paused {
+            return Connection::Paused;
+        }
         let accepted = self.branches.iter().any(|branch| !branch.is_refused());
         let shows = self.whole && self.branches.iter().any(|branch| branch.holds && !branch.is_refused());
         let counts = |branch: &&Branch| (!shows || branch.holds) && !(accepted && branch.is_refused());
@@ -352,7 +363,7 @@ mod tests {
 
     fn begun(reached: u64) -> Vec<Message> {
         let mut told = Told::new();
-        Joint::new(&Version::from(reached), WallTime::from_unix_millis(NOW)).begin(&Store::new(), &mut told);
+        Joint::new(&Version::from(reached), WallTime::from_unix_millis(NOW)).begin(&mut told);
         told.into()
     }
 

@@ -14,6 +14,9 @@ use crate::runtime::SharedRuntime;
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
 
+/// So many are listed at once: a browser opens six connections to a server of HTTP/1.1, and others want some, too.
+const MAX_LISTS_AT_ONCE: usize = 4;
+
 /// Several namespaces as one source.
 ///
 /// Nobody lists and watches it whole: there is no version of several. Whoever keeps its objects follows each of its [`Branches`], and numbers what they
@@ -44,8 +47,14 @@ impl Joined {
 /// Everything of these sources, as one list. Its version says nothing.
 async fn list_all(sources: Vec<(Rc<str>, Rc<dyn Source>)>, narrow: Option<Narrow>, runtime: SharedRuntime) -> Result<Vec<u8>, Error> {
     let (mut items, mut kind) = (Vec::new(), None);
-    for (namespace, source) in sources {
-        let listed = Listed::of(&*source, narrow.clone(), &*runtime).await.map_err(|error| of_namespace(&namespace, error))?;
+    let (narrow, runtime) = (&narrow, &runtime);
+    let lists = stream::iter(sources).map(|(namespace, source)| async move {
+        let listed = Listed::of(&*source, narrow.clone(), &**runtime).await;
+        listed.map_err(|error| of_namespace(&namespace, error))
+    });
+    let mut lists = lists.buffered(MAX_LISTS_AT_ONCE);
+    while let Some(listed) = lists.next().await {
+        let listed = listed?;
         items.extend(listed.items);
         kind = listed.kind.or(kind);
     }
@@ -151,22 +160,25 @@ mod tests {
     use std::cell::RefCell;
 
     use super::*;
+    use crate::runtime::Timer;
     use crate::runtime::virtual_time::VirtualTime;
     use crate::source::listed::PAGE;
 
     /// Has one object, named after its namespace, and says who was asked.
-    struct One(String, Rc<RefCell<Vec<String>>>);
+    struct One(String, Rc<RefCell<Vec<String>>>, Rc<VirtualTime>);
 
     impl Source for One {
         fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
-            let Self(namespace, _) = self;
+            let Self(namespace, asked, time) = self;
             if namespace == "forbidden" {
                 return future::ready(Err(Error::new(ErrorCode::Forbidden, "no"))).boxed_local();
             }
             assert_eq!(request.limit, Some(PAGE));
             let item = format!(r#"{{"metadata":{{"name":"{namespace}","namespace":"{namespace}","resourceVersion":"3"}}}}"#);
             let page = format!(r#"{{"kind":"XList","metadata":{{"resourceVersion":"9"}},"items":[{item}]}}"#);
-            future::ready(Ok(stream::once(future::ready(Ok(page.into_bytes()))).boxed_local())).boxed_local()
+            asked.borrow_mut().push(format!("{namespace} at {}", time.elapsed()));
+            let answered = time.sleep(1_000).map(|()| Ok(stream::once(future::ready(Ok(page.into_bytes()))).boxed_local()));
+            answered.boxed_local()
         }
 
         fn watch(&self, _: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
@@ -181,8 +193,8 @@ mod tests {
 
     fn joined(namespaces: &[&str]) -> (Rc<VirtualTime>, Joined, Rc<RefCell<Vec<String>>>) {
         let (time, asked) = (VirtualTime::new(1), Rc::new(RefCell::new(Vec::new())));
-        let told = asked.clone();
-        let open = Box::new(move |namespace: &str| Rc::new(One(namespace.into(), told.clone())) as Rc<dyn Source>);
+        let (told, clock) = (asked.clone(), time.clone());
+        let open = Box::new(move |namespace: &str| Rc::new(One(namespace.into(), told.clone(), clock.clone())) as Rc<dyn Source>);
         let namespaces: Vec<String> = namespaces.iter().map(ToString::to_string).collect();
         let joined = Joined::new(&namespaces, time.clone(), open).unwrap();
         (time, joined, asked)
@@ -208,6 +220,13 @@ mod tests {
         let (time, some, _) = joined(&["a", "forbidden"]);
         let error = list(&time, &some, ListRequest::default()).unwrap_err();
         assert_eq!((error.code, error.message.as_str()), (ErrorCode::Forbidden, "namespace forbidden: no"));
+    }
+
+    #[test]
+    fn some_are_listed_at_once_and_not_all() {
+        let (time, joined, asked) = joined(&["a", "b", "c", "d", "e", "f"]);
+        list(&time, &joined, ListRequest::default()).unwrap();
+        assert_eq!(asked.borrow().join(", "), "a at 0, b at 0, c at 0, d at 0, e at 1000, f at 1000");
     }
 
     #[test]

@@ -208,3 +208,44 @@ test("whatever is thrown becomes one kind of error", () => {
   controller.abort();
   assert.equal(abortError(controller.signal), controller.signal.reason);
 });
+
+const inNamespaces = (namespaces) => ({ version: "v1", resource: "pods", namespaces });
+
+test("what cannot be the namespaces of a resource is refused", () => {
+  const wrong = [[""], ["A_b"], ["a".repeat(300)], ["a/b"], [".."], [7], [undefined], [null], [,], "a", "", 7, {}, null, new Set(["a"])];
+  for (const namespaces of wrong)
+    assert.throws(() => readSpec(inNamespaces(namespaces)), { name: "WatchCacheError", code: "invalid" }, JSON.stringify(namespaces));
+  assert.throws(() => readSpec({ ...inNamespaces(["a"]), namespace: "b" }), { code: "invalid" });
+});
+
+test("namespaces are a set, which an array that is changed later does not change", () => {
+  const given = ["b", "a", "b"];
+  const target = readSpec(inNamespaces(given));
+  given.push("c");
+  assert.deepEqual([target.namespaces, target.spec.namespaces], [["a", "b"], ["a", "b"]]);
+  assert.equal(target.key, readSpec(inNamespaces(["a", "b"])).key);
+});
+
+test("two resources of a cache have two labels in its metrics", () => {
+  const source = { list() {}, watch() {} };
+  const pods = { version: "v1", resource: "pods" };
+  const specs = [
+    pods,
+    { ...pods, namespace: "a" },
+    inNamespaces([]),
+    inNamespaces(["a"]),
+    inNamespaces(["a", "b"]),
+    { ...pods, labelSelector: "a=b" },
+    { ...pods, fieldSelector: "a=b" },
+    { ...pods, as: "Table" },
+    { ...pods, poll: { everyMs: 1_000 } },
+    { ...pods, poll: { everyMs: 2_000 } },
+    { source, id: "pods" },
+    { source, id: "pods", poll: { everyMs: 1_000 } },
+  ];
+  const targets = specs.map((spec) => readSpec(spec));
+  assert.equal(new Set(targets.map(({ key }) => key)).size, specs.length);
+  const series = targets.map(({ name, labels: { group, scope }, source }) => JSON.stringify([source !== undefined, name, group, scope]));
+  assert.equal(new Set(series).size, specs.length, series.join());
+  assert.equal(readSpec(inNamespaces(["b", "a"])).labels.scope, "?namespaces=a,b");
+});

@@ -85,6 +85,7 @@ enum Command {
     Add(Rc<str>, mpsc::Receiver<Message>),
     Remove(Rc<str>),
     Refresh,
+    Pause(bool),
 }
 
 impl Branched {
@@ -118,6 +119,11 @@ impl Branched {
     /// Somebody waits until all have listed anew.
     pub(super) fn refresh(&self) {
         self.change(|state| state.commands.push_back(Command::Refresh));
+    }
+
+    /// All hold still, or go on.
+    pub(super) fn pause(&self, paused: bool) {
+        self.change(|state| state.commands.push_back(Command::Pause(paused)));
     }
 
     /// Nothing comes any more.
@@ -191,6 +197,10 @@ impl Branched {
                 }
                 Some(Command::Refresh) => {
                     state.joint.refresh(&mut state.ready);
+                    continue;
+                }
+                Some(Command::Pause(paused)) => {
+                    state.joint.pause(paused, &mut state.ready);
                     continue;
                 }
                 None => {}

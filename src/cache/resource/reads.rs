@@ -14,6 +14,9 @@ use crate::source::{ListRequest, Narrow, Pager};
 use crate::status::{Error, ErrorCode, Status};
 use crate::version::Version;
 
+/// No number of our own is below it: they count from the wall's clock, and this is the first of January 2025, in milliseconds.
+const FIRST_LOCAL: u64 = 1_735_689_600_000;
+
 /// Answers gets and lists.
 pub(super) struct Reads {
     access: Rc<Access>,
@@ -116,11 +119,11 @@ impl Reads {
         }
     }
 
-    /// Refuses the version of an object where that of the whole is meant, and is a number of our own.
+    /// Refuses the version of an object where that of the whole is meant, and is a number of our own. One of an earlier session is an old one.
     fn check_version(&self, version: Option<&Version>) -> Result<(), Error> {
         let cacher = self.access.cacher.borrow();
         match (version, cacher.local_from()) {
-            (Some(version), Some(from)) if !version.is_zero() && version < from => {
+            (Some(version), Some(from)) if !version.is_zero() && version < from && version.as_u64() < Some(FIRST_LOCAL) => {
                 let message = format!(
                     "resourceVersion {version} is none of this resource, whose versions are its own because it has several namespaces: \
                      take them from `resourceVersion`, lists and events"

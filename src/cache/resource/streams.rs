@@ -15,11 +15,13 @@ pub(super) enum Streams {
 impl Streams {
     /// See [`ReflectorHandle::pause`].
     pub(super) fn pause(&self) {
+        self.hold(true);
         self.each(ReflectorHandle::pause);
     }
 
     /// See [`ReflectorHandle::resume`].
     pub(super) fn resume(&self) {
+        self.hold(false);
         self.each(ReflectorHandle::resume);
     }
 
@@ -36,6 +38,12 @@ impl Streams {
         self.each(ReflectorHandle::close);
         if let Self::Joined(branched, _) = self {
             branched.close();
+        }
+    }
+
+    fn hold(&self, paused: bool) {
+        if let Self::Joined(branched, _) = self {
+            branched.pause(paused);
         }
     }
 

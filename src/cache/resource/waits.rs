@@ -8,8 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::progress::Progress;
 use crate::cache::cacher::Cacher;
-use crate::connection::Phase;
-use crate::key::Key;
+use crate::key::{Key, split};
 use crate::object::Object;
 use crate::runtime::SharedRuntime;
 use crate::status::{Error, Status};
@@ -129,10 +128,12 @@ impl Waits {
             // How far the stream of one namespace is shows by what it has brought.
             let was_held = self.cacher.borrow().store().get(written.key()).is_some();
             let shows = |held: Option<&Rc<Object>>| held.map_or(was_held, |held| held.version() >= written.version());
-            return self.until(|cacher| shows(cacher.store().get(written.key()))).await;
+            return self.until(written.namespace(), |cacher| shows(cacher.store().get(written.key()))).await;
         }
-        if !self.is_still() {
-            let _first = select(Box::pin(self.until_fresh(written.version(), MAX_FRESH_WAIT_MS)), Box::pin(self.until_still())).await;
+        let deadline = self.runtime.now() + MAX_FRESH_WAIT_MS;
+        if !self.is_still(written.namespace(), deadline) {
+            let still = self.until_still(written.namespace(), deadline);
+            let _first = select(Box::pin(self.until_fresh(written.version(), MAX_FRESH_WAIT_MS)), Box::pin(still)).await;
         }
     }
 
@@ -141,30 +142,33 @@ impl Waits {
         if !self.cacher.borrow().is_local() {
             return self.until_streamed(last).await;
         }
-        self.until(|cacher| cacher.store().get(last.key()).is_none_or(|held| held.version() >= last.version())).await;
+        self.until(last.namespace(), |cacher| cacher.store().get(last.key()).is_none_or(|held| held.version() >= last.version())).await;
     }
 
-    /// Whether no stream is to bring anything: it is paused, or was before it ever began.
-    fn is_still(&self) -> bool {
-        matches!(self.cacher.borrow().availability().phase(), Phase::Paused | Phase::Idle)
+    /// Whether no stream is to bring anything of this namespace until then: it is paused, was before it ever began, or is refused.
+    fn is_still(&self, namespace: &str, deadline: Instant) -> bool {
+        let until = self.runtime.wall() + deadline.since(self.runtime.now());
+        self.cacher.borrow().availability().is_still(namespace, until)
     }
 
-    async fn until_still(&self) {
-        while !self.is_still() {
+    async fn until_still(&self, namespace: &str, deadline: Instant) {
+        while !self.is_still(namespace, deadline) {
             self.runtime.sleep(STILL_LOOK_MS).await;
         }
     }
 
     /// Waits until the object with this uid is no longer held, within the same limit.
     pub(super) async fn until_gone(&self, key: &str, uid: &str) {
-        self.until(|cacher| cacher.store().get(key).is_none_or(|held| held.uid() != Some(uid))).await;
+        self.until(split(key).0, |cacher| cacher.store().get(key).is_none_or(|held| held.uid() != Some(uid))).await;
     }
 
     /// Waits until all of this is so, within the same limit.
     pub(super) async fn until_ended(&self, ends: &[Ending]) {
+        // What is deleted at once lies in one namespace.
+        let Some(first) = ends.first() else { return };
         // Those before it are so: nobody looks at them again.
         let mut next = 0;
-        self.until(|cacher| {
+        self.until(first.object.namespace(), |cacher| {
             next += ends[next..].iter().take_while(|end| end.is_shown(cacher)).count();
             next == ends.len()
         })
@@ -172,12 +176,12 @@ impl Waits {
     }
 
     /// Waits until this holds of the state, within the same limit, as for a version.
-    async fn until(&self, mut holds: impl FnMut(&Cacher) -> bool) {
+    async fn until(&self, namespace: &str, mut holds: impl FnMut(&Cacher) -> bool) {
         let deadline = self.runtime.now() + MAX_FRESH_WAIT_MS;
         loop {
             let left = deadline.since(self.runtime.now());
             let next = {
-                if holds(&self.cacher.borrow()) || left == 0 || self.is_still() {
+                if holds(&self.cacher.borrow()) || left == 0 || self.is_still(namespace, deadline) {
                     return;
                 }
                 let mut cacher = self.cacher.borrow_mut();

@@ -81,7 +81,7 @@ function kubernetes(spec: ResourceSpec): Target {
     key: JSON.stringify([path, labelSelector ?? "", fieldSelector ?? "", spec.as ?? "", spec.poll?.everyMs, namespaces]),
     pollMs: spec.poll?.everyMs,
     name: spec.resource,
-    labels: { group, scope: scopeOf(namespaces?.join() ?? spec.namespace, labelSelector, fieldSelector, spec.as) },
+    labels: { group, scope: scopeOf(spec.namespace, { namespaces: namespaces?.join(), labelSelector: labelSelector || undefined, fieldSelector: fieldSelector || undefined, as: spec.as, everyMs: spec.poll?.everyMs }) },
     spec,
     namespaces,
     path,
@@ -107,14 +107,13 @@ function custom({ source, id, poll }: SourceSpec | PolledSourceSpec): Target {
   let number = sourceNumbers.get(source);
   if (number === undefined) sourceNumbers.set(source, (number = ++sources));
   const pollMs = poll?.everyMs;
-  return { key: JSON.stringify(["source", number, id, pollMs]), name: id, labels: { group: "", scope: "" }, pollMs, source };
+  return { key: JSON.stringify(["source", number, id, pollMs]), name: id, labels: { group: "", scope: scopeOf(undefined, { everyMs: pollMs }) }, pollMs, source };
 }
 
-/** What narrows a resource, as it would stand in a request. */
-function scopeOf(namespace = "", labelSelector = "", fieldSelector = "", as = ""): string {
-  const terms = { labelSelector, fieldSelector, as };
-  const query = Object.entries(terms).flatMap(([name, value]) => (value === "" ? [] : [`${name}=${value}`]));
-  return (namespace && `namespaces/${namespace}`) + (query.length > 0 ? `?${query.join("&")}` : "");
+/** What tells a resource from others of its name, as it would stand in a request. Namespaces that are none narrow it, too. */
+function scopeOf(namespace: string | undefined, terms: Readonly<Record<string, string | number | undefined>>): string {
+  const query = Object.entries(terms).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
+  return (namespace ? `namespaces/${namespace}` : "") + (query.length > 0 ? `?${query.join("&")}` : "");
 }
 
 function check(pattern: RegExp, text: unknown): boolean {

@@ -10,7 +10,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use super::body::Body;
 use super::credentials::Credentials;
 use super::fetch::{Fetch, Request};
-use super::websocket::{self, FrameEncoder};
+use super::websocket::{self, Encoder};
 use crate::runtime::SharedRuntime;
 use crate::source::kubernetes::{
     ColumnsSeen, Form, Route, Selection, Transport, Unopened, Wire, frames, in_namespace, list_in, list_query, namespace_of, object_path,
@@ -44,7 +44,7 @@ struct Place {
     selection: Selection,
     form: Form,
     sockets: Option<Function>,
-    encoder: Option<FrameEncoder>,
+    encoder: Option<Rc<Encoder>>,
     auth: Option<Function>,
     fetch: Fetch,
     /// By which protocol the server has answered. Only where the host has few connections.
@@ -64,7 +64,7 @@ impl Upstream {
 impl KubernetesSource {
     /// Reads the options of a transport.
     pub(in crate::web) fn read(value: JsValue) -> Result<Self, JsValue> {
-        let encoder = property(&value, "encoder").map(JsCast::unchecked_into);
+        let encoder = property(&value, "encoder").map(|encoder| Encoder::new(encoder.unchecked_into()));
         let given = Bag::new("transport", value);
         let sockets = given.function("WebSocket");
         let transport = Transport::named(&given.required::<String>("transport"), sockets.is_some());

@@ -1,6 +1,6 @@
 //! A watch over a WebSocket: each message is a frame.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -24,10 +24,33 @@ use crate::web::values::{property, text};
 extern "C" {
     /// Encodes the frames of a socket sooner for what it holds of those before.
     #[wasm_bindgen(extends = TextEncoder)]
-    #[derive(Clone)]
     pub(super) type FrameEncoder;
     #[wasm_bindgen(method, catch, js_name = letGo)]
     fn let_go(this: &FrameEncoder) -> Result<(), JsValue>;
+}
+
+/// The encoder that all sockets of a resource share. What it holds goes with the last of them.
+pub(super) struct Encoder {
+    frames: FrameEncoder,
+    sockets: Cell<usize>,
+}
+
+impl Encoder {
+    /// Without a socket.
+    pub(super) fn new(frames: FrameEncoder) -> Rc<Self> {
+        Rc::new(Self { frames, sockets: Cell::default() })
+    }
+
+    fn opened(&self) {
+        self.sockets.set(self.sockets.get() + 1);
+    }
+
+    fn closed(&self) {
+        self.sockets.set(self.sockets.get() - 1);
+        if self.sockets.get() == 0 {
+            let _poisoned = self.frames.let_go();
+        }
+    }
 }
 
 /// Opens a watch: each message will be a frame. Without an encoder a plain one encodes them.
@@ -35,7 +58,7 @@ pub(super) async fn open(
     constructor: &Function,
     url: &str,
     credentials: &Credentials,
-    encoder: Option<FrameEncoder>,
+    encoder: Option<Rc<Encoder>>,
 ) -> Result<FrameStream, Unopened> {
     let told = |message: String| Unopened::Told(Error::new(ErrorCode::Invalid, message));
     let url = websocket_url(url).ok_or_else(|| told("the server's address is neither http nor https".to_string()))?;
@@ -52,6 +75,9 @@ pub(super) async fn open(
     let (opened, open) = oneshot::channel();
     let unread = Rc::<Unread>::default();
     let handlers = Handlers::new(&socket, encoder.clone(), frames, opened, unread.clone());
+    if let Some(encoder) = &encoder {
+        encoder.opened();
+    }
     let stream = Frames { receiver, unread, socket, encoder, _handlers: handlers };
     match open.await {
         Ok(()) => Ok(stream.boxed_local()),
@@ -78,7 +104,7 @@ struct Handlers {
 impl Handlers {
     fn new(
         socket: &WebSocket,
-        encoder: Option<FrameEncoder>,
+        encoder: Option<Rc<Encoder>>,
         frames: mpsc::UnboundedSender<Frame>,
         opened: oneshot::Sender<()>,
         unread: Rc<Unread>,
@@ -98,7 +124,7 @@ impl Handlers {
             let poller = Poller::current();
             Closure::new(move |event: MessageEvent| {
                 let data = event.data();
-                let frame = encoder.as_ref().map_or_else(|| frame_bytes(&data), |encoder| frame_bytes_by(encoder, &data));
+                let frame = encoder.as_ref().map_or_else(|| frame_bytes(&data), |encoder| frame_bytes_by(&encoder.frames, &data));
                 if let Err(error) = unread.came(frame.as_ref().map_or(0, Vec::len)) {
                     let _gone = frames.unbounded_send(Err(error));
                     frames.close_channel();
@@ -151,7 +177,7 @@ struct Frames {
     receiver: mpsc::UnboundedReceiver<Frame>,
     unread: Rc<Unread>,
     socket: WebSocket,
-    encoder: Option<FrameEncoder>,
+    encoder: Option<Rc<Encoder>>,
     // Dropped after the socket let go of them.
     _handlers: Handlers,
 }
@@ -178,7 +204,7 @@ impl Drop for Frames {
         NOBODY.with(|nobody| self.socket.set_onerror(Some(nobody.as_ref().unchecked_ref())));
         let _closing = self.socket.close();
         if let Some(encoder) = &self.encoder {
-            let _poisoned = encoder.let_go();
+            encoder.closed();
         }
     }
 }

@@ -173,6 +173,23 @@ fn a_version_of_an_object_is_none_of_the_whole() {
     assert_eq!(all.rig.get("a/first", Some(&own.to_string())).unwrap_err().code, ErrorCode::Invalid);
 }
 
+/// Somebody remembers it, and the resource was closed and opened again meanwhile.
+#[test]
+fn a_version_of_an_earlier_session_is_an_old_one() {
+    let all = Namespaces::new(&["a", "b"]);
+    let earlier = (all.rig.version() - 5_000).to_string();
+    let watch = all.rig.watch(after(all.rig.version() - 5_000));
+    all.rig.run(0);
+    assert!(format!("{:?}", all.rig.client.news(watch)).starts_with("[ERROR 410 Expired"));
+    let list = |matching: &str| {
+        let (version, matching) = (Some(earlier.clone()), Some(matching.to_owned()));
+        all.rig.list(ListOptions { resource_version: version, resource_version_match: matching, ..ListOptions::default() })
+    };
+    assert_eq!(list("Exact").unwrap_err().code, ErrorCode::Expired);
+    assert_eq!(list("NotOlderThan").unwrap().1, all.rig.version());
+    assert_eq!(all.rig.get("a/first", Some(&earlier)).unwrap(), "a/first@101");
+}
+
 #[test]
 fn lists_come_from_all_and_what_needs_one_version_is_refused() {
     let all = Namespaces::new(&["a", "b"]);
@@ -277,6 +294,16 @@ fn without_a_namespace_it_is_empty_and_live() {
     all.rig.run(0);
     assert_eq!((all.rig.status().phase, all.keys().len()), (Phase::Live, 0));
     all.rig.wait(all.rig.resource.clone().synced()).unwrap();
+    // Held is held, also where nobody else says so.
+    all.rig.resource.go_idle();
+    all.rig.run(0);
+    assert_eq!(all.rig.status().phase, Phase::Paused);
+    all.set(&["a"]);
+    all.set(&[]);
+    assert_eq!(all.rig.status().phase, Phase::Paused);
+    all.rig.resource.resume();
+    all.rig.run(0);
+    assert_eq!(all.rig.status().phase, Phase::Live);
 }
 
 #[test]
@@ -324,6 +351,26 @@ fn a_write_waits_for_the_stream_of_its_namespace() {
     let error = all.rig.wait(all.rig.resource.clone().create(elsewhere, WriteParameters::default())).unwrap_err();
     assert_eq!(error.code, ErrorCode::Invalid);
     assert!(error.message.contains("\"c\""), "{}", error.message);
+}
+
+#[test]
+fn a_write_does_not_wait_for_a_stream_that_is_refused() {
+    let all = Namespaces::new(&["a", "b"]);
+    let b = all.of("b");
+    b.watch_faults.borrow_mut().extend((0..50).map(|_| WatchFault::Refuse(forbidden())));
+    b.list_faults.borrow_mut().extend((0..50).map(|_| ListFault::Refuse(forbidden())));
+    b.drop_streams();
+    all.rig.run(60_000);
+    let waited = |write: &mut dyn FnMut()| {
+        let began = all.rig.time.elapsed();
+        write();
+        all.rig.time.elapsed() - began
+    };
+    let document = br#"{"metadata":{"namespace":"b","name":"mine"}}"#.to_vec();
+    let created = waited(&mut || _ = all.rig.wait(all.rig.resource.clone().create(document.clone(), WriteParameters::default())).unwrap());
+    let deleted = waited(&mut || all.rig.wait(all.rig.resource.clone().delete("b/first".into(), DeleteOptions::default())).unwrap());
+    assert_eq!((created, deleted), (0, 0));
+    assert_eq!(all.keys(), ["a/first", "b/first"]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 use watchcache::cache::{Failure, Written};
+use watchcache::connection::Phase;
 use watchcache::object::Object;
 use watchcache::runtime::{Spawn, Timer};
 use watchcache::source::{DeleteOptions, Preconditions, WriteParameters, WriteRequest};
@@ -12,7 +13,7 @@ use watchcache::status::{Cause, Details, Error, ErrorCode, Status};
 use watchcache::watch::WatchOptions;
 
 use crate::helpers::rig::{Rig, Setup};
-use crate::helpers::upstream::Upstream;
+use crate::helpers::upstream::{ListFault, Upstream, WatchFault};
 use crate::helpers::upstream::writes::WriteFault;
 
 /// One object, `ns/a` at version 101.
@@ -521,6 +522,20 @@ fn a_stream_that_is_paused_while_a_write_waits_is_waited_for_no_longer() {
 #[test]
 fn a_stream_that_never_began_is_not_waited_for() {
     let rig = Rig::idle(Setup::default(), one);
+    let began = rig.time.elapsed();
+    assert_eq!(format!("{:?}", update(&rig, count_up).unwrap()), "ns/a@102");
+    assert_eq!(rig.time.elapsed() - began, 0);
+}
+
+#[test]
+fn a_stream_that_the_server_refuses_is_not_waited_for() {
+    let rig = rig();
+    let refuse = || Error::new(ErrorCode::Forbidden, "pods is forbidden");
+    rig.upstream.watch_faults.borrow_mut().extend((0..50).map(|_| WatchFault::Refuse(refuse())));
+    rig.upstream.list_faults.borrow_mut().extend((0..50).map(|_| ListFault::Refuse(refuse())));
+    rig.upstream.drop_streams();
+    rig.run(60_000);
+    assert_eq!(rig.status().phase, Phase::Failed);
     let began = rig.time.elapsed();
     assert_eq!(format!("{:?}", update(&rig, count_up).unwrap()), "ns/a@102");
     assert_eq!(rig.time.elapsed() - began, 0);
