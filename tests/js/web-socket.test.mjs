@@ -5,8 +5,10 @@ import { createServer } from "node:http";
 import { test } from "node:test";
 
 import { createWatchCache } from "watchcache";
+import { createWatchCache as createInlineCache } from "watchcache/inline";
 import { WebSocket, WebSocketServer } from "ws";
 
+import { FrameEncoder } from "../../dist/wire/frame-encoder.js";
 import { until } from "./lib/package.mjs";
 
 /** Lists nothing, and opens watches. */
@@ -63,4 +65,28 @@ test("one that was given stays the one", async (t) => {
   for (const client of sockets.clients) client.terminate();
   await until(() => seen.length > 1 && pods.status.phase === "live");
   assert.ok(seen.every((name) => name === "given"));
+});
+
+test("sockets of several namespaces share what is held of frames, which goes with the last of them", async (t) => {
+  const { url } = await serve(t);
+  const { letGo } = FrameEncoder.prototype;
+  let gone = 0;
+  FrameEncoder.prototype.letGo = function () {
+    gone++;
+    letGo.call(this);
+  };
+  t.after(() => void (FrameEncoder.prototype.letGo = letGo));
+  const opened = [];
+  // As in a page: Node's own entry has another encoder.
+  const cache = createInlineCache({ server: url, transport: "websocket", WebSocket: counted("socket", opened) });
+  t.after(() => cache.close());
+  const pods = cache.resource({ version: "v1", resource: "pods", namespaces: ["a", "b", "c"] });
+  await pods.synced();
+  await until(() => opened.length === 3 && pods.status.phase === "live");
+  pods.setNamespaces(["b", "c"]);
+  await until(() => Object.keys(pods.status.namespaces).length === 2);
+  assert.equal(gone, 0);
+  pods.pause();
+  await until(() => pods.status.phase === "paused");
+  assert.equal(gone, 1);
 });

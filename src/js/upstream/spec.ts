@@ -81,7 +81,16 @@ function kubernetes(spec: ResourceSpec): Target {
     key: JSON.stringify([path, labelSelector ?? "", fieldSelector ?? "", spec.as ?? "", spec.poll?.everyMs, namespaces]),
     pollMs: spec.poll?.everyMs,
     name: spec.resource,
-    labels: { group, scope: scopeOf(spec.namespace, { namespaces: namespaces?.join(), labelSelector: labelSelector || undefined, fieldSelector: fieldSelector || undefined, as: spec.as, everyMs: spec.poll?.everyMs }) },
+    labels: {
+      group,
+      scope: scopeOf(spec.namespace, {
+        namespaces: namespaces?.join(),
+        labelSelector: labelSelector || undefined,
+        fieldSelector: fieldSelector || undefined,
+        as: spec.as,
+        everyMs: spec.poll?.everyMs,
+      }),
+    },
     spec,
     namespaces,
     path,
@@ -107,7 +116,13 @@ function custom({ source, id, poll }: SourceSpec | PolledSourceSpec): Target {
   let number = sourceNumbers.get(source);
   if (number === undefined) sourceNumbers.set(source, (number = ++sources));
   const pollMs = poll?.everyMs;
-  return { key: JSON.stringify(["source", number, id, pollMs]), name: id, labels: { group: "", scope: scopeOf(undefined, { everyMs: pollMs }) }, pollMs, source };
+  return {
+    key: JSON.stringify(["source", number, id, pollMs]),
+    name: id,
+    labels: { group: "", scope: scopeOf(undefined, { everyMs: pollMs }) },
+    pollMs,
+    source,
+  };
 }
 
 /** What tells a resource from others of its name, as it would stand in a request. Namespaces that are none narrow it, too. */

@@ -13,8 +13,8 @@ use watchcache::status::{Cause, Details, Error, ErrorCode, Status};
 use watchcache::watch::WatchOptions;
 
 use crate::helpers::rig::{Rig, Setup};
-use crate::helpers::upstream::{ListFault, Upstream, WatchFault};
 use crate::helpers::upstream::writes::WriteFault;
+use crate::helpers::upstream::{ListFault, Upstream, WatchFault};
 
 /// One object, `ns/a` at version 101.
 pub(super) fn one(upstream: &Upstream) {

@@ -30,6 +30,18 @@ async function withNamespaces(target, body, options) {
   );
 }
 
+/** Tries until the server takes it. @param {() => Promise<unknown>} request */
+async function again(request) {
+  for (const deadline = Date.now() + 30_000; ;) {
+    try {
+      return await request();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
 /** What is held is what the server has in these namespaces. @param {any} pods @param {Place[]} places */
 async function assertHolds(pods, places) {
   const listed = await Promise.all(places.map(async (place) => (await place.api.list(place.pods)).items));
@@ -181,6 +193,70 @@ export function namespaceScenarios(getTarget, has) {
         await cache.close();
         assert.deepEqual([pods.status.phase, one.status.phase], ["closed", "closed"]);
         await eventually(() => traffic.sockets.every(({ socket }) => socket.readyState === 3), "sockets that are all closed");
+      }));
+
+    it("takes new namespaces in a handler, twice in one turn, and not after its end", () =>
+      withNamespaces(getTarget(), async ({ places, pods, names }) => {
+        pods.setNamespaces([names[0]]);
+        await pods.synced();
+        const informer = pods.informer();
+        /** @type {string[]} */
+        const told = [];
+        informer.addEventHandler((/** @type {any} */ { type, key }) => {
+          told.push(`${type} ${key}`);
+          if (type === "add" && key === `${names[0]}/first`) pods.setNamespaces([names[1]]);
+        });
+        await informer.synced;
+        await eventually(() => pods.peek(`${names[1]}/first`) !== undefined && pods.size === 1, "the other namespace alone");
+        await eventually(
+          () => told.length === 3,
+          () => told.join(),
+        );
+        assert.deepEqual(told.slice(0, 1), [`add ${names[0]}/first`]);
+
+        pods.setNamespaces([names[0], names[2]]);
+        pods.setNamespaces(names);
+        pods.setNamespaces([names[2]]);
+        assert.deepEqual(pods.peek(`${names[2]}/first`), undefined, "not before it is there");
+        await eventually(() => pods.size === 1 && pods.peek(`${names[2]}/first`) !== undefined, "what was said last");
+        await assertHolds(pods, [places[2]]);
+        assert.deepEqual(Object.keys(pods.status.namespaces), [names[2]]);
+        // An array of the user's that changes later is no wish.
+        const given = [names[1]];
+        pods.setNamespaces(given);
+        given.push(names[0]);
+        await eventually(() => pods.peek(`${names[1]}/first`) !== undefined && pods.size === 1, "one namespace");
+        pods.close();
+        assert.throws(() => pods.setNamespaces(names), { code: "closed" });
+      }));
+
+    it("follows a namespace that is deleted and made anew", () =>
+      withNamespaces(getTarget(), async ({ places, pods, names }) => {
+        await pods.synced();
+        const namespaces = "/api/v1/namespaces";
+        const { api } = places[0];
+        const before = pods.peek(`${names[1]}/first`).metadata.uid;
+        await places[1].delete("first");
+        await api.delete(`${namespaces}/${names[1]}`);
+        await eventually(() => pods.size === 2, "two rows");
+        // The server empties it first, and gives it a service account.
+        await again(() => api.create(namespaces, { metadata: { name: names[1] } }));
+        await again(() => places[1].create("first"));
+        await eventually(() => pods.size === 3, "three rows");
+        assert.notEqual(pods.peek(`${names[1]}/first`).metadata.uid, before);
+        assert.equal(pods.status.phase, "live");
+        await assertHolds(pods, places);
+      }));
+
+    it("two hundred of them, each with a list and a socket", () =>
+      withNamespaces(getTarget(), async ({ cache, traffic, names }) => {
+        const many = [...names, ...Array.from({ length: 197 }, (_, i) => `nobody-made-this-${i}`)];
+        const pods = cache.resource({ version: "v1", resource: "pods", namespaces: many });
+        await pods.synced();
+        assert.deepEqual([pods.size, pods.status.phase, traffic.lists().length], [3, "live", 200]);
+        await eventually(() => traffic.sockets.filter(({ socket }) => socket.readyState === 1).length === 200, "200 sockets");
+        pods.setNamespaces(names);
+        await eventually(() => traffic.sockets.filter(({ socket }) => socket.readyState === 1).length === 3, "three sockets");
       }));
 
     it("tells handlers of an object's own version, whatever a watch is told", () =>
