@@ -72,6 +72,14 @@ pub enum Message {
     Connection(Connection),
     /// How the branches of a joined resource stand: all of them.
     Branches(Vec<BranchStatus>),
+    /// How far a branch of a joined resource is by its own versions, with all that was told before this. `None`: what is held of it is no state of its own
+    /// until this comes again. Each change brings it further.
+    Reached {
+        /// Which one.
+        namespace: Rc<str>,
+        /// The version of its list, or of its bookmark.
+        version: Option<Version>,
+    },
     /// All branches have listed anew, as somebody asked.
     Refreshed,
 }

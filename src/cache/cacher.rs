@@ -6,6 +6,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
+
 use crate::cache::availability::Availability;
 use crate::cache::flush::Flush;
 use crate::cache::freshness::Freshness;
@@ -46,6 +48,8 @@ pub struct Cacher {
     local: bool,
     /// The first of these numbers.
     local_from: Option<Version>,
+    /// How far each branch is by its own versions, where what is held of it is a state of its own.
+    reached: FxHashMap<Rc<str>, Version>,
 }
 
 /// A change, as its message tells it.
@@ -73,6 +77,7 @@ impl Cacher {
             events: 0,
             local: false,
             local_from: None,
+            reached: FxHashMap::default(),
         }
     }
 
@@ -178,6 +183,19 @@ impl Cacher {
         self.local_from.as_ref()
     }
 
+    /// The version of a branch of which the state is held.
+    pub(super) fn reached(&self, namespace: &str) -> Option<&Version> {
+        self.reached.get(namespace)
+    }
+
+    fn advance_branch(&mut self, object: &Object) {
+        if let Some(reached) = self.reached.get_mut(object.namespace())
+            && object.version() > reached
+        {
+            *reached = object.version().clone();
+        }
+    }
+
     /// Whether they are.
     pub fn is_local(&self) -> bool {
         self.local
@@ -226,6 +244,7 @@ impl Cacher {
                     None => self.availability.heard(wall),
                 }
                 self.show(&objects, &gone);
+                objects.iter().chain(&gone).for_each(|object| self.advance_branch(object));
             }
             Message::Replace { objects, version } => {
                 let differences = self.held.replace(objects, self.availability.quarantined());
@@ -254,6 +273,10 @@ impl Cacher {
                     self.interrupted(Stops::Stream { retry_at }, error, self.availability.is_stale());
                 }
             }
+            Message::Reached { namespace, version } => match version {
+                Some(version) => drop(self.reached.insert(namespace, version)),
+                None => drop(self.reached.remove(&namespace)),
+            },
             Message::Refreshed => self.availability.refreshed(),
         }
         false
@@ -325,6 +348,7 @@ impl Cacher {
             self.availability.refuse_change(&version, self.held.version());
             return false;
         }
+        self.advance_branch(&object);
         let change = self.held.change(kind, object, version, now);
         let delivered = self.observers.dispatcher.delivered();
         let blocked = self.observers.changed(&change, &self.fields.borrow());
@@ -352,6 +376,7 @@ impl Cacher {
     /// There is no memory to go on with: streams end with an ERROR, and until a next list it is not ready. What is held stays.
     pub fn starve(&mut self, error: &Error, now: Instant, wall: WallTime) {
         self.availability.starve(error, now);
+        self.reached.clear();
         self.watching().fail_all(error);
         self.availability.note_stale(!self.held.store().is_empty(), wall);
     }

@@ -126,6 +126,7 @@ impl Joint {
     /// A namespace is taken away. What is held of it goes by [`Joint::next_gone`].
     pub(super) fn remove(&mut self, namespace: &str, told: &mut Told) {
         self.branches.retain(|branch| *branch.namespace != *namespace);
+        told.push_back(Message::Reached { namespace: namespace.into(), version: None });
         self.tell_states(told);
         self.tell_quarantined(told);
         self.tell_refreshed(told);
@@ -188,7 +189,9 @@ impl Joint {
                 }
                 self.tell_states(told);
             }
-            Message::Differences { differences, .. } => {
+            Message::Differences { differences, version } => {
+                let namespace = branch.namespace.clone();
+                told.push_back(Message::Reached { namespace: namespace.clone(), version: None });
                 (branch.listed, branch.holds, branch.refreshing) = (true, true, false);
                 if numbered {
                     for difference in differences {
@@ -200,6 +203,7 @@ impl Joint {
                     let objects = differences.into_iter().filter_map(|one| one.after).collect();
                     told.push_back(Message::Shown { objects, gone, listed: self.progress() });
                 }
+                told.push_back(Message::Reached { namespace, version: Some(version) });
                 self.tell_states(told);
                 self.tell_quarantined(told);
                 self.tell_refreshed(told);
@@ -212,7 +216,10 @@ impl Joint {
                 }
             }
             // How far a branch is says nothing of the others; that it lives does.
-            Message::Bookmark(_) => told.push_back(Message::Bookmark(Version::from(self.last))),
+            Message::Bookmark(version) => {
+                told.push_back(Message::Reached { namespace: branch.namespace.clone(), version: Some(version) });
+                told.push_back(Message::Bookmark(Version::from(self.last)));
+            }
             Message::Quarantine(all) => {
                 branch.quarantined = all;
                 self.tell_quarantined(told);
@@ -224,6 +231,7 @@ impl Joint {
             | Message::Replace { .. }
             | Message::Refreshed
             | Message::Branches(_)
+            | Message::Reached { .. }
             | Message::Shown { .. } => {}
             Message::Connection(connection) => {
                 branch.status.connection(connection.clone());

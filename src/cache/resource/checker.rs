@@ -13,7 +13,7 @@ use crate::metrics::CheckResult;
 use crate::object::Object;
 use crate::runtime::SingleTask;
 use crate::sort::sort_by;
-use crate::source::{ListRequest, Pager};
+use crate::source::{ListRequest, Pager, Source};
 use crate::status::{Error, ErrorCode};
 use crate::time::Millis;
 use crate::version::Version;
@@ -60,7 +60,7 @@ impl Outcome {
 
 /// The digest of a list: FNV-1, 64 bits, over namespace `/` name `/` version of each item, with nothing between items.
 fn digest<'a>(items: impl IntoIterator<Item = &'a Item>) -> u64 {
-    let mut hash = Fnv1(0xcbf2_9ce4_8422_2325);
+    let mut hash = Fnv1(FNV1_START);
     for (key, version) in items {
         let (namespace, name) = split(key);
         for part in [namespace, "/", name, "/"] {
@@ -72,6 +72,8 @@ fn digest<'a>(items: impl IntoIterator<Item = &'a Item>) -> u64 {
 }
 
 struct Fnv1(u64);
+
+const FNV1_START: u64 = 0xcbf2_9ce4_8422_2325;
 
 impl Fnv1 {
     fn write(&mut self, bytes: &[u8]) {
@@ -125,7 +127,8 @@ impl Check {
                 }
                 // Nothing else would tell it: a watch from a version of the upstream's future is waited for in silence.
                 Outcome::Error(error) if error.status.as_ref().is_some_and(|status| status.is_too_large()) => {
-                    let ahead = ahead(cacher.version(), error);
+                    let version = (!cacher.is_local()).then(|| cacher.version());
+                    let ahead = ahead(version, error);
                     cacher.availability_mut().record_error(ahead);
                 }
                 Outcome::Error(_) => {}
@@ -137,14 +140,37 @@ impl Check {
     async fn compare_with_upstream(&self) -> Result<Result<u64, Mismatch>, Error> {
         let now = self.access.runtime.now();
         self.access.cacher.borrow().availability().ready().check(now)?;
-        // Both at one version, so what is held is noted down before the first await.
-        let (version, held) = {
-            let cacher = self.access.cacher.borrow();
-            (cacher.version().clone(), cacher.store().iter().cloned().collect::<Vec<_>>())
-        };
+        let sources = self.access.upstream.sources();
+        let mut digests = Vec::with_capacity(sources.len());
+        for (namespace, source) in &sources {
+            // Both at one version, so what is held is noted down before the first await.
+            let (version, held) = {
+                let cacher = self.access.cacher.borrow();
+                let version = namespace.as_ref().map_or(Some(cacher.version()), |namespace| cacher.reached(namespace));
+                let Some(version) = version else { continue };
+                let held = cacher.store().namespace(namespace.as_deref().unwrap_or_default());
+                (version.clone(), held.cloned().collect::<Vec<_>>())
+            };
+            match self.compare_with(&**source, &version, &held).await? {
+                Ok(digest) => digests.push(digest),
+                Err(mismatch) => return Ok(Err(mismatch)),
+            }
+        }
+        match digests[..] {
+            [] if !sources.is_empty() => Err(Error::new(ErrorCode::Unavailable, "no namespace is there that could be compared")),
+            [digest] => Ok(Ok(digest)),
+            ref several => {
+                let mut hash = Fnv1(FNV1_START);
+                several.iter().for_each(|digest| hash.write(&digest.to_be_bytes()));
+                Ok(Ok(hash.0))
+            }
+        }
+    }
+
+    async fn compare_with(&self, source: &dyn Source, version: &Version, held: &[Rc<Object>]) -> Result<Result<u64, Mismatch>, Error> {
         let mut parted: Option<(usize, String)> = None;
         let (listed, mut upstream) = self
-            .items_at(&version, &mut |object| {
+            .items_at(source, version, &mut |object| {
                 let Ok(index) = held.binary_search_by(|held| held.key().cmp(object.key())) else { return };
                 let held = &held[index];
                 if held.version() == object.version()
@@ -155,7 +181,7 @@ impl Check {
                 }
             })
             .await?;
-        if listed != version {
+        if listed != *version {
             return Err(Error::protocol(format!("the upstream listed version {listed} when it was asked for exactly {version}")));
         }
         sort_by(&mut upstream, Item::cmp); // etcd lists in this order; other sources need not
@@ -166,8 +192,8 @@ impl Check {
         }))
     }
 
-    async fn items_at(&self, version: &Version, each: &mut dyn FnMut(&Object)) -> Result<(Version, Vec<Item>), Error> {
-        let limit = self.access.upstream.page_limit();
+    async fn items_at(&self, source: &dyn Source, version: &Version, each: &mut dyn FnMut(&Object)) -> Result<(Version, Vec<Item>), Error> {
+        let limit = self.access.upstream.branch_page_limit();
         let mut pager = Pager::new(ListRequest {
             resource_version: Some(version.to_string()),
             resource_version_match: Some("Exact".into()),
@@ -180,7 +206,7 @@ impl Check {
                 each(&object);
                 items.push(item(&object));
             };
-            let head = self.access.upstream.page(request, each).await?;
+            let head = self.access.upstream.page_of(source, request, each).await?;
             pager.follow(&head)?;
         }
         Ok((pager.version().cloned().unwrap_or_default(), items))
@@ -220,9 +246,11 @@ async fn run(check: Check) {
     }
 }
 
-fn ahead(version: &Version, error: &Error) -> Error {
+/// `None`: of one namespace of several, which have a version each.
+fn ahead(version: Option<&Version>, error: &Error) -> Error {
+    let reached = version.map_or_else(|| "the version of one of its namespaces".to_owned(), |version| format!("version {version}"));
     let message = format!(
-        "the upstream has not come to version {version}, which is held: it went back, unless it is a replica that is behind; \
+        "the upstream has not come to {reached}, which is held: it went back, unless it is a replica that is behind; \
          refresh({{ reset: true }}) lists it anew ({})",
         error.message
     );

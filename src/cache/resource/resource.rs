@@ -145,7 +145,7 @@ impl Resource {
         // What keeps the state.
         let packing = Packing::new(cell, share.clone(), runtime.clone());
         let driver = Driver::new(cacher.clone(), share.clone(), packing, index_function.clone(), runtime.clone());
-        let checker = (config.check_consistency && !joined).then(|| Checker::new(check.clone()));
+        let checker = config.check_consistency.then(|| Checker::new(check.clone()));
         let parts = Parts {
             cacher: cacher.clone(),
             share: share.clone(),

@@ -35,7 +35,20 @@ impl Upstream {
 
     /// The limit of a page; none where the upstream is asked for all at once.
     pub(super) fn page_limit(&self) -> Option<u32> {
-        Some(self.page_size).filter(|size| *size > 0 && self.source.branches().is_none())
+        self.branch_page_limit().filter(|_| !self.is_joined())
+    }
+
+    /// The same of one of its branches.
+    pub(super) fn branch_page_limit(&self) -> Option<u32> {
+        Some(self.page_size).filter(|size| *size > 0)
+    }
+
+    /// What is asked, or each of its branches with its namespace.
+    pub(super) fn sources(&self) -> Vec<(Option<Rc<str>>, Rc<dyn Source>)> {
+        match self.source.branches() {
+            None => vec![(None, self.source.clone())],
+            Some(branches) => branches.all().into_iter().map(|(namespace, source)| (Some(namespace), source)).collect(),
+        }
     }
 
     /// What the source is a list of, where it is one of the Kubernetes API.
@@ -151,7 +164,17 @@ impl Upstream {
 
     /// One page.
     pub(super) async fn page(&self, request: ListRequest, each: &mut dyn FnMut(Rc<Object>)) -> Result<ListHead, Error> {
-        let body = self.source.list(request).await?;
+        self.page_of(&*self.source, request, each).await
+    }
+
+    /// The same of one of its [`Upstream::sources`].
+    pub(super) async fn page_of(
+        &self,
+        source: &dyn Source,
+        request: ListRequest,
+        each: &mut dyn FnMut(Rc<Object>),
+    ) -> Result<ListHead, Error> {
+        let body = source.list(request).await?;
         let fields = self.cacher.borrow().fields().clone();
         let mut refused = None;
         let head = page::read(body, &fields, &*self.runtime, &mut |item| match Object::new(item) {

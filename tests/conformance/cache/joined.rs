@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use watchcache::cache::{ListOptions, signal};
+use watchcache::cache::{ListOptions, MIN_CHECK_INTERVAL_MS, Outcome, signal};
 use watchcache::connection::Phase;
 use watchcache::informer::InformerOptions;
 use watchcache::runtime::Spawn;
@@ -386,6 +386,65 @@ fn a_pause_holds_all_of_them_also_one_that_is_added() {
     assert_eq!((all.rig.status().phase, all.keys().len()), (Phase::Live, 3));
 }
 
+fn check(all: &Namespaces) -> Outcome {
+    all.rig.wait(all.rig.resource.clone().check_consistency())
+}
+
+/// The cache hears of an object that this namespace does not hold.
+fn ghost(all: &Namespaces, namespace: &str) {
+    let upstream = all.of(namespace);
+    upstream.pass(1);
+    let version = upstream.version();
+    let object = format!(r#"{{"metadata":{{"namespace":"{namespace}","name":"ghost","resourceVersion":"{version}"}}}}"#);
+    upstream.send_raw(&format!(r#"{{"type":"ADDED","object":{object}}}"#));
+    all.rig.run(0);
+}
+
+#[test]
+fn what_is_held_of_each_namespace_is_compared_at_a_version_of_its_own() {
+    let all = Namespaces::new(&["a", "b"]);
+    all.of("b").pass(1_000);
+    all.of("b").put("b", "second");
+    all.of("a").delete("a", "first");
+    all.rig.run(0);
+    assert!(matches!(check(&all), Outcome::Success(_)));
+    // Where nothing happens, a bookmark says how far it is.
+    all.of("a").pass(5);
+    all.of("a").bookmark();
+    all.rig.run(0);
+    assert!(matches!(check(&all), Outcome::Success(_)));
+    ghost(&all, "b");
+    let Outcome::Failure(mismatch) = check(&all) else { panic!("they differ") };
+    assert_eq!(mismatch.cache.map(|(key, _)| key.to_string()).as_deref(), Some("b/ghost"));
+    let message = all.rig.status().error.unwrap().message;
+    assert!(message.starts_with("the cache differs from its upstream: item 1 is b/ghost@"), "{message}");
+    all.set(&["a"]);
+    assert!(matches!(check(&all), Outcome::Success(_)), "it is gone");
+}
+
+#[test]
+fn a_namespace_that_is_refused_is_not_compared() {
+    let all = with_one_refused();
+    assert!(matches!(check(&all), Outcome::Success(_)));
+    ghost(&all, "a");
+    assert!(matches!(check(&all), Outcome::Failure(_)));
+    assert!(matches!(check(&Namespaces::new(&[])), Outcome::Success(_)));
+}
+
+#[test]
+fn it_is_checked_by_itself() {
+    let all = Namespaces::idle(&Setup { check_consistency: true, ..Setup::default() }, &["a", "b"], |namespace, upstream| {
+        upstream.put(namespace, "first");
+    });
+    all.rig.resource.start();
+    all.rig.run(0);
+    ghost(&all, "b");
+    let in_doubt = || all.rig.resource.with(|cacher| !cacher.held().has_state_at(cacher.version()));
+    assert!(!in_doubt());
+    all.rig.run(MIN_CHECK_INTERVAL_MS * 2);
+    assert!(in_doubt());
+}
+
 #[test]
 fn an_object_of_another_namespace_is_set_aside() {
     let all = Namespaces::new(&["a", "b"]);
@@ -720,9 +779,16 @@ fn law_01_no_loss_over_random_lives_of_several_namespaces() {
                 _ => {}
             }
             all.rig.run(random.u64(0..200));
+            if random.u8(0..8) == 0 {
+                let outcome = check(&all);
+                assert!(!matches!(outcome, Outcome::Failure(_)), "seed {seed}: {outcome:?}");
+            }
         }
         all.rig.resource.resume();
         all.rig.run(600_000);
+        names.iter().for_each(|name| all.of(name).list_faults.borrow_mut().clear());
+        let checked = check(&all);
+        assert!(matches!(checked, Outcome::Success(_)), "seed {seed}: {checked:?}");
         let mut there: Vec<(String, u64)> = Vec::new();
         for name in &names {
             there.extend(all.of(name).state().iter().map(|(key, object)| (key.clone(), object.0)));
