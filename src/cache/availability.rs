@@ -70,7 +70,7 @@ impl Availability {
         self.status.phase
     }
 
-    /// Whether no stream is to bring anything of this namespace until then: it is held, or the server says no and is not asked again before.
+    /// Whether no stream brings anything of this namespace until then. It is paused, or the server says no and is not asked again before.
     pub(super) fn is_still(&self, namespace: &str, until: WallTime) -> bool {
         let branch = self.status.branches.iter().flatten().find(|branch| *branch.namespace == *namespace);
         let (phase, retry_at) = branch.map_or((self.status.phase, self.status.retry_at), |branch| (branch.phase, branch.retry_at));

@@ -255,10 +255,15 @@ test("after synced the phase is what is really so", async (t) => {
     assert.deepEqual([phase, stale, silent.resource("pods").hasSynced], ["listing", false, true]);
     await silent.close();
 
-    const refused = createWatchCache({ server: server.url, WebSocket: socketTo(1), retry: { initialMs: 60_000, jitter: 0 } });
-    await refused.resource("pods").synced();
-    assert.equal(refused.resource("pods").status.phase, "reconnecting");
-    await refused.close();
+    for (const [transport, reached] of /** @type {const} */ ([
+      ["websocket", "reconnecting"],
+      ["auto", "live"],
+    ])) {
+      const refused = createWatchCache({ server: server.url, transport, WebSocket: socketTo(1), retry: { initialMs: 60_000, jitter: 0 } });
+      await refused.resource("pods").synced();
+      assert.equal(refused.resource("pods").status.phase, reached);
+      await refused.close();
+    }
   });
 });
 

@@ -17,6 +17,9 @@ use crate::source::{Collection, ListRequest, Narrow, Pager, Source};
 use crate::status::Error;
 use crate::version::Version;
 
+/// A source, and the one namespace that it is of where it is a branch.
+pub(super) type NamespaceSource = (Option<Rc<str>>, Rc<dyn Source>);
+
 /// Asks a source, and reads its pages as a cacher keeps objects.
 pub(super) struct Upstream {
     source: Rc<dyn Source>,
@@ -44,7 +47,7 @@ impl Upstream {
     }
 
     /// What is asked, or each of its branches with its namespace.
-    pub(super) fn sources(&self) -> Vec<(Option<Rc<str>>, Rc<dyn Source>)> {
+    pub(super) fn sources(&self) -> Vec<NamespaceSource> {
         match self.source.branches() {
             None => vec![(None, self.source.clone())],
             Some(branches) => branches.all().into_iter().map(|(namespace, source)| (Some(namespace), source)).collect(),
