@@ -27,6 +27,15 @@ import { Api } from "./wire.mjs";
  * @property {() => Promise<void>} crash the server dies without a goodbye and comes back at the same address with its objects
  * @property {() => Promise<void>} expire all history is forgotten: every version and continue token given out before is too old
  * @property {() => Promise<void>} stop ends the server
+ * @property {Keys} [keys] where objects are keys of etcd, and no API is spoken
+ */
+
+/**
+ * Objects that are keys: who writes them, who sees what is asked, and how a cache is opened over them.
+ * @typedef {object} Keys
+ * @property {Api} api does with keys what paths of the Kubernetes API say
+ * @property {() => import("./cache.mjs").Traffic} traffic
+ * @property {(options: any) => { resource(spec: any): any, close(): Promise<void> }} open takes the options of a cache, `server` the endpoint
  */
 
 let counter = 0;
@@ -37,14 +46,14 @@ export class Place {
   constructor(target, namespace) {
     this.target = target;
     this.namespace = namespace;
-    this.api = new Api(target.url, target.token);
+    this.api = target.keys?.api ?? new Api(target.url, target.token);
     this.pods = `/api/v1/namespaces/${namespace}/pods`;
   }
 
   /** The same place, seen by a client that no disruption touches. */
   aside() {
     const place = new Place(this.target, this.namespace);
-    place.api = new Api(this.target.side, this.target.token);
+    place.api = this.target.keys?.api ?? new Api(this.target.side, this.target.token);
     return place;
   }
 

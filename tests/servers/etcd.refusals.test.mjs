@@ -120,6 +120,11 @@ describe("writes, and answers of one object", () => {
     await assert.rejects(resource.create(both), { code: "invalid", message: /both value and valueBase64/ });
     await assert.rejects(resource.create({ metadata: { name: "odd" }, valueBase64: "?" }), { code: "invalid", message: /no base64/ });
     await assert.rejects(resource.get("a", { subresource: "status" }), { code: "not-found", message: /no subresources/ });
+    await create(resource, "a", 1);
+    await assert.rejects(resource.patch("a", { value: 2 }, { type: "merge" }), { code: "invalid", message: /no method patch/ });
+    await assert.rejects(resource.delete("a", { dryRun: true }), { code: "invalid", message: /no dry run/ });
+    assert.equal(resource.peek("a").value, 1);
+    await resource.delete("a");
     const signal = new AbortController().signal;
     const watch = (version) => source.watch({ resourceVersion: version, allowWatchBookmarks: true, timeoutSeconds: 9 }, signal);
     const first = (version) => watch(version)[Symbol.asyncIterator]().next();
@@ -142,6 +147,41 @@ describe("writes, and answers of one object", () => {
     const watch = source.watch({ resourceVersion: "5", allowWatchBookmarks: true, timeoutSeconds: 9 }, new AbortController().signal);
     await assert.rejects(watch[Symbol.asyncIterator]().next(), { message: /has not opened the watch within 0.3 seconds/ });
   });
+});
+
+test("a proxy that lets no WebSocket through is told as such, and rows are there", async (t) => {
+  await etcd.put("/no-upgrades/a", 1);
+  const proxy = createServer(async (request, response) => {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const answer = await fetch(etcd.url + request.url, { method: "POST", body: Buffer.concat(chunks) });
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
+  });
+  proxy.on("upgrade", (_request, socket) => socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n"));
+  const { resource } = openEtcd(t, { endpoints: await listen(proxy), prefix: "/no-upgrades/" });
+  await resource.synced();
+  const { error, phase } = await eventually(() => resource.status.error && resource.status, "an error");
+  assert.deepEqual([error.code, phase, resource.size], ["network", "reconnecting", 1]);
+  assert.match(error.message, /etcd answers, but what stands before it may let no WebSocket through/);
+});
+
+test("members that the cache strips are kept by an update, and an update that changes nothing writes nothing", async (t) => {
+  const { resource } = await live(t, { prefix: "/kept/" });
+  const managedFields = [{ manager: "somebody" }];
+  const first = await etcd.put("/kept/a", { metadata: { labels: { app: "web" }, managedFields }, big: 1 });
+  await etcd.put("/kept/bytes", Buffer.from("[1, 2]"));
+  await eventually(() => resource.peek("a") && resource.peek("bytes"), "both");
+  assert.equal(resource.peek("a").metadata.managedFields, undefined);
+  const same = await resource.update("a", (held) => structuredClone(held));
+  assert.equal(same.metadata.resourceVersion, first);
+  // The same list in other bytes is another value only where bytes were asked for.
+  await resource.update("bytes", ({ metadata }) => ({ metadata, value: [1, 2] }));
+  const kept = async (name) => Buffer.from((await etcd.range(`/kept/${name}`)).keys.get(`/kept/${name}`).value, "base64").toString();
+  assert.equal(await kept("bytes"), "[1, 2]");
+  await resource.update("bytes", ({ metadata }) => ({ metadata, valueBase64: Buffer.from("[1,2]").toString("base64") }));
+  assert.equal(await kept("bytes"), "[1,2]");
+  await resource.update("a", (held) => ({ ...held, big: 2 }));
+  assert.deepEqual(JSON.parse(await kept("a")), { metadata: { labels: { app: "web" }, managedFields }, big: 2 });
 });
 
 test("etcd that was made anew at its address: rows stay, and it is told why, until somebody says `refresh({ reset: true })`", async (t) => {

@@ -7,8 +7,8 @@ import { Proxy } from "./harness/proxy.mjs";
 
 const TEXT = "text/plain; charset=utf-8";
 
-/** @type {Record<import("../e2e/target.mjs").Refusal, import("./harness/proxy.mjs").Refusal>} */
-const ANSWERS = {
+/** What stands for a refusal, said by a proxy. @type {Record<import("../e2e/target.mjs").Refusal, import("./harness/proxy.mjs").Refusal>} */
+export const ANSWERS = {
   unavailable: { status: 503, headers: { "content-type": TEXT, "retry-after": "1" }, body: "no endpoints available\n" },
   "too-many-requests": {
     status: 429,

@@ -1,8 +1,9 @@
 import { ask } from "../host/fetch.js";
+import { retryAfterSeconds } from "../host/retry-after.js";
 import { timer } from "../host/timer.js";
 import type { HostAbortSignal } from "../host/types.js";
 import type { Settings } from "./options.js";
-import { answered, isElsewhere, isUnauthorized, noGateway, Refusal } from "./refusals.js";
+import { answered, isElsewhere, isUnauthorized, noGateway, Refusal, signIn } from "./refusals.js";
 
 /** How a request may be repeated: a read may at any member; a write only where it surely was not done. */
 export type Kind = "read" | "write";
@@ -149,7 +150,11 @@ export class Client {
       // Nothing but this needs the leave of another origin.
       if (token !== undefined) init.headers = { authorization: token };
       const answer = await (fetch as typeof ask)(endpoint + path, init);
-      if (!answer.ok) throw answered(answer.status, await answer.text());
+      if (!answer.ok) throw answered(answer.status, await answer.text(), retryAfterSeconds(answer.headers));
+      if (answer.redirected && /html/i.test(answer.headers?.get("content-type") ?? "")) {
+        void answer.body?.cancel().catch(() => {});
+        throw signIn();
+      }
       return await read(answer);
     } catch (error) {
       throw limit.signal.aborted && !signal?.aborted ? (limit.signal.reason as Error) : error;

@@ -19,7 +19,7 @@ import {
   tooLarge,
 } from "./refusals.js";
 import { toBase64 } from "./base64.js";
-import { readObject, valueOf } from "./values.js";
+import { isSame, readObject, valueOf } from "./values.js";
 import { Watching } from "./watching.js";
 
 type ListRequest = Parameters<Source["list"]>[0];
@@ -130,8 +130,11 @@ export class Gateway {
     const { resourceVersion, uid } = object.metadata as { resourceVersion?: string; uid?: string };
     const expected = resourceVersion ? revisionOf(resourceVersion, this.transactions).revision : held.mod_revision;
     if (expected !== held.mod_revision || (uid && uid !== held.create_revision)) throw modified(name);
+    const value = valueOf(object, held.value);
+    // As with an API server: what changes nothing makes no version.
+    if (isSame(object, value, held.value)) return { body: JSON.stringify({ kvs: [held] }) };
     const compare = [{ key, target: "MOD", result: "EQUAL", mod_revision: expected }];
-    const { succeeded, kept } = await this.#write(compare, key, valueOf(object, held.value), signal);
+    const { succeeded, kept } = await this.#write(compare, key, value, signal);
     if (!succeeded) throw kept.kvs?.length ? modified(name) : notFound(name);
     return { body: JSON.stringify(kept) };
   }

@@ -57,27 +57,27 @@ const BY_CODE: readonly (readonly [grpc: number, name: string, code: number, rea
 ];
 
 /** @param code gRPC's, as a number or by its name */
-function refusalOf(code: unknown, said: string): Refusal {
+function refusalOf(code: unknown, said: string, waits?: number): Refusal {
   const message = said.slice(0, 500);
   const [, ...byWords] = BY_WORDS.find(([pattern]) => pattern.test(said)) ?? [];
   const [, , ...byCode] = BY_CODE.find(([grpc, name]) => grpc === code || name === code) ?? [];
   const [status = 500, reason = "EtcdError"] = byWords.length > 0 ? byWords : byCode;
-  return new Refusal(status, reason, message, status === 429 ? 1 : undefined);
+  return new Refusal(status, reason, message, waits ?? (status === 429 ? 1 : undefined));
 }
 
-/** An answer with an HTTP status that is no success, or an error document. */
-export function answered(status: number, body: string): Refusal {
+/** An answer with an HTTP status that is no success, or an error document. `waits`: the seconds that it asks to wait. */
+export function answered(status: number, body: string, waits?: number): Refusal {
   try {
     const { code, message } = JSON.parse(body) as { code?: unknown; message?: unknown };
     if (typeof code === "number" && typeof message === "string") {
       if (code === 5 && message === "Not Found")
         return new Refusal(404, "NotFound", "this endpoint has no JSON gateway of etcd: its path is unknown there");
-      return refusalOf(code, message);
+      return refusalOf(code, message, waits);
     }
   } catch {
     // No answer of etcd's: told below.
   }
-  return new Refusal(status >= 400 ? status : 502, "", `this endpoint does not answer as etcd does: status ${status}`);
+  return new Refusal(status >= 400 ? status : 502, "", `this endpoint does not answer as etcd does: status ${status}`, waits);
 }
 
 /** A message that ends a watch; undefined for any other. */
@@ -112,6 +112,9 @@ export const modified = (name: string): Refusal =>
   new Refusal(409, "Conflict", `the key for the object "${name}" has been modified; apply your changes to its latest version`);
 export const noSubresource = (): Refusal => new Refusal(404, "NotFound", "keys of etcd have no subresources");
 export const noDryRun = (): Refusal => new Refusal(400, "BadRequest", "etcd has no dry run: leave dryRun out");
+/** Where a request leads to a page, who asks has to sign in. */
+export const signIn = (): Refusal =>
+  new Refusal(401, "Unauthorized", "the request was redirected to a page, as those are who have to sign in");
 export const noGateway = (): Refusal => new Refusal(502, "", "this endpoint does not answer as etcd does");
 /** In the API server's words, by which a cache knows it. */
 export const tooLarge = (asked: string, current: string): object => ({

@@ -9,6 +9,8 @@ interface Written {
 
 /** What a cache shows of the key in place of what the value itself says. */
 const SHOWN = ["name", "namespace", "resourceVersion", "uid"] as const;
+/** A cache strips it, for servers keep it where an update leaves it out. */
+const KEPT = "managedFields";
 /** Of these a new value says nothing. */
 const MADE = ["resourceVersion", "uid"] as const;
 
@@ -36,7 +38,31 @@ export function valueOf(object: Written, held?: string): string {
   const before = held === undefined ? undefined : ownMetadata(held);
   for (const member of before === undefined ? MADE : SHOWN) delete metadata[member];
   for (const member of SHOWN) if (before !== undefined && Object.hasOwn(before, member)) metadata[member] = before[member];
+  if (before !== undefined && Object.hasOwn(before, KEPT)) metadata[KEPT] ??= before[KEPT];
   return toBase64(JSON.stringify({ ...object, metadata }));
+}
+
+/** Whether a value, in base64, says what another one does. Bytes that were given as such are compared as such. */
+export function isSame(object: Written, value: string, held: string): boolean {
+  if (value === held) return true;
+  if (Object.hasOwn(object, "valueBase64")) return false;
+  try {
+    return isEqual(parse(value), parse(held));
+  } catch {
+    return false;
+  }
+}
+
+const parse = (value: string): unknown => JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(fromBase64(value)));
+
+function isEqual(one: unknown, other: unknown): boolean {
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return one === other;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const names = Object.keys(one);
+  return (
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && isEqual((one as any)[name], (other as any)[name]))
+  );
 }
 
 /** The metadata of a value that is an object with one. */

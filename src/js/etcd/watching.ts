@@ -64,11 +64,16 @@ export class Watching {
     const socket = new WebSocket(`${endpoint.replace(/^http/, "ws")}/v3/watch`, protocols);
     this.#socket = socket;
     const create = { ...range, prev_kv: true, progress_notify: true, fragment: true, start_revision: start };
-    socket.onopen = () => socket.send(JSON.stringify({ create_request: create }));
+    let isConnected = false;
+    socket.onopen = () => {
+      isConnected = true;
+      socket.send(JSON.stringify({ create_request: create }));
+    };
     socket.onmessage = ({ data }: { data: unknown }) => this.#take(data);
     socket.onerror = () => {}; // the close that follows says as much
-    socket.onclose = ({ code }: { code?: number }) => {
-      this.finish(code === 1000 || code === 1005 ? {} : { error: new Error(`the connection to etcd was closed (${code ?? 1006})`) });
+    socket.onclose = ({ code = 1006 }: { code?: number }) => {
+      if (!isConnected) void this.#notConnected(code);
+      else this.finish(code === 1000 || code === 1005 ? {} : { error: new Error(`the connection to etcd was closed (${code})`) });
     };
   }
 
@@ -149,6 +154,13 @@ export class Watching {
     this.#isOpen = true;
     this.#settle.resolve();
     this.#rest();
+  }
+
+  /** Browsers do not say why a WebSocket was refused. A request to the same member is told. */
+  async #notConnected(code: number): Promise<void> {
+    if ((await this.#leaders()) === undefined) return;
+    const why = "etcd answers, but what stands before it may let no WebSocket through, which a watch needs";
+    this.finish({ error: new Error(`the connection to etcd was closed (${code}) before it was open: ${why}`) });
   }
 
   /** Asks whether the member still hears from its leader, and then whether this watch still hears from the member. */

@@ -1,6 +1,7 @@
 // Requests of the facade's own: for documents that are read once, and no stream. What the core asks goes by src/web.
 import { abortError, closedError, WatchCacheError, type WatchCacheErrorCode } from "../error/errors.js";
 import type { AbortSignalLike } from "../host/types.js";
+import { retryAfterSeconds } from "../host/retry-after.js";
 import { timer, unheld } from "../host/timer.js";
 import type { Status } from "../object/metadata.js";
 import { invalid } from "../options/kinds.js";
@@ -208,23 +209,13 @@ async function refusal(response: Response, path: string, media: string): Promise
   }
   const plain = media === "text/plain" || media === "" ? text.trim().split(/\s+/).join(" ").slice(0, 200) : "";
   const said = typeof status?.message === "string" && status.message !== "" ? status.message : plain;
-  const waits = secondsOf(response.headers) ?? status?.details?.retryAfterSeconds ?? 0;
+  const waits = retryAfterSeconds(response.headers) ?? status?.details?.retryAfterSeconds ?? 0;
   const code = CODES[http] ?? (http >= 500 ? "unavailable" : "protocol");
   return new WatchCacheError(code, `${path}: HTTP ${http}${said && `: ${said}`}`, {
     status,
     retryable: ["expired", "timeout", "too-many-requests", "unavailable", "protocol"].includes(code),
     retryAfterSeconds: waits > 0 ? waits : undefined,
   });
-}
-
-/** `Retry-After` (RFC 9110, 10.2.3): seconds, or a date, which counts from the answer's own. */
-function secondsOf(headers: Headers): number | undefined {
-  const given = headers.get("retry-after")?.trim();
-  if (!given) return undefined;
-  if (/^\d+$/.test(given)) return Number(given);
-  const answered = Date.parse(headers.get("date") ?? "");
-  const seconds = Math.ceil((Date.parse(given) - (Number.isNaN(answered) ? Date.now() : answered)) / 1000);
-  return Number.isNaN(seconds) ? undefined : seconds;
 }
 
 /** A body, or the first bytes of it. A host's `fetch` need give no more of a `Response` than its stream. */

@@ -3,7 +3,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "./declare.mjs";
 import { Recorder, assertIntegrity, eventually } from "../cache.mjs";
 import { concurrently } from "../wire.mjs";
 import { follow, numbered, withCache } from "./setup.mjs";

@@ -3,7 +3,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "./declare.mjs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Recorder, assertIntegrity, eventually } from "../cache.mjs";
 import { TroubledProxy } from "../proxy.mjs";

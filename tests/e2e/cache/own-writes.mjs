@@ -3,7 +3,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "./declare.mjs";
 import { WatchCacheError } from "watchcache";
 import { assertIntegrity, bare, eventually } from "../cache.mjs";
 import { concurrently } from "../wire.mjs";

@@ -23,9 +23,9 @@ export const RETRY = { initialMs: 50, factor: 2, capMs: 500, jitter: 0.5 };
 export async function withCache(target, body, { options, spec: extra, seed } = {}) {
   const place = await Place.create(target);
   await seed?.(place);
-  const traffic = new Traffic(target.url);
-  const open = (/** @type {object | undefined} */ more = undefined) =>
-    createWatchCache({
+  const traffic = target.keys?.traffic() ?? new Traffic(target.url);
+  const open = (/** @type {object | undefined} */ more = undefined) => {
+    const settings = {
       server: target.url,
       auth: () => ({ token: target.token }),
       fetch: traffic.fetch,
@@ -35,7 +35,9 @@ export async function withCache(target, body, { options, spec: extra, seed } = {
       linger: 60_000,
       ...options,
       ...more,
-    });
+    };
+    return target.keys?.open(settings) ?? createWatchCache(settings);
+  };
   const cache = open();
   const spec = { version: "v1", resource: "pods", namespace: place.namespace, ...extra };
   try {

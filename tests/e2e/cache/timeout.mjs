@@ -3,7 +3,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "./declare.mjs";
 import { assertIntegrity, eventually } from "../cache.mjs";
 import { Place } from "../target.mjs";
 import { compareVersions } from "../wire.mjs";

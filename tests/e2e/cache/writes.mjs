@@ -3,7 +3,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it } from "./declare.mjs";
 import { Recorder, assertIntegrity, eventually } from "../cache.mjs";
 import { compareVersions, concurrently } from "../wire.mjs";
 import { follow, numbered, withCache } from "./setup.mjs";
@@ -78,7 +78,10 @@ export function writeScenarios(getTarget) {
             const created = await writer.create(name);
             const labelled = await writer.label(name, { round: String(round) });
             versions.push(created.metadata.resourceVersion, labelled.metadata.resourceVersion);
-            if (i === 7) await place.target.drop();
+            if (i !== 7) return;
+            // A watch that is lost within its first second, before anything new, counts as refused, and a list would follow.
+            await eventually(() => pods.size > round * 15, `something of round ${round}`);
+            await place.target.drop();
           });
           await eventually(() => traffic.sockets.length > sockets, "a new socket");
         }
