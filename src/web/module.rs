@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use wasm_bindgen::prelude::*;
 
+use super::bag::Bag;
 use super::bytes::memory_bytes as memory_size;
 use super::error::to_js;
 use super::handle::{Hooks, Opening, RawResource, resource_options, view_options};
@@ -12,6 +13,7 @@ use super::transport::{JsSource, KubernetesSource, ObjectSource};
 use super::values::{Given, bound, to_object};
 use super::{panic, runtime};
 use crate::cache::{DEFAULT_MAX_BYTES, Memory};
+use crate::source::kubernetes::Head;
 use crate::source::{Joined, Polled, Source};
 use crate::time::Millis;
 
@@ -67,6 +69,23 @@ fn polled(source: Rc<dyn Source>, poll: Option<Millis>) -> Rc<dyn Source> {
         Some(period) => Rc::new(Polled::new(source, Rc::new(WebRuntime::new()), period)),
         None => source,
     }
+}
+
+/// Judges the answer to a request of the facade's own, as those to the core's are: fails with what it means. One that may be a document passes.
+#[wasm_bindgen(js_name = checkAnswer, skip_typescript)]
+pub fn check_answer(head: JsValue, body: &[u8]) -> Result<(), JsValue> {
+    panic::check()?;
+    let given = Bag::new("head", head);
+    let head = Head {
+        code: given.required("code"),
+        redirected: given.required("redirected"),
+        content_type: given.get("contentType"),
+        retry_after: given.get("retryAfter"),
+        date: given.get("date"),
+    };
+    given.check()?;
+    let judged = if head.is_refusal() { Err(head.refusal(body, runtime::wall_time())) } else { head.check_content() };
+    judged.map_err(|error| to_js(&error))
 }
 
 /// Judges an option's text before it is used, or an index's name: fails with `invalid`, in the words of its use.

@@ -290,7 +290,7 @@ const forbidden = { kind: "Status", apiVersion: "v1", status: "Failure", message
 for (const [what, answers, code, message] of [
   ["a server without discovery", {}, "not-found", /no discovery: neither \/api nor \/apis/],
   ["a page", { "/api": HTML, "/apis": HTML }, "protocol", /text\/html is no answer of a Kubernetes API/],
-  ["a refusal", () => ({ code: 403, raw: JSON.stringify(forbidden) }), "forbidden", /HTTP 403: nobody may/],
+  ["a refusal", () => ({ code: 403, raw: JSON.stringify(forbidden) }), "forbidden", /^\/api: nobody may/],
   ["no credentials", () => ({ code: 401, raw: "" }), "unauthorized", /HTTP 401/],
   ["too many requests", () => ({ code: 429, raw: "", headers: { "retry-after": "7" } }), "too-many-requests", /HTTP 429/],
   ["a server that is away", () => ({ code: 502, raw: "" }), "unavailable", /HTTP 502/],
@@ -320,6 +320,23 @@ for (const [what, answers, code, message] of [
     });
     assert.throws(() => cache.resource("deploy"), coded("invalid", /discover\(\) first/));
   });
+
+test("a refusal means what it means to any other request, also one that breaks off", async (t) => {
+  const status = (code, reason) => JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", message: "no", reason, code });
+  for (const [answer, code] of [
+    [{ code: 408, raw: "" }, "timeout"],
+    [{ code: 412, raw: "" }, "conflict"],
+    [{ code: 500, raw: status(504, "Timeout") }, "timeout"],
+    [{ code: 403, raw: status(403, "Forbidden"), headers: { "content-length": "999" } }, "forbidden"],
+  ]) {
+    const answers = (_path, request) => {
+      if (answer.headers) setTimeout(() => request.socket.destroy(), 50);
+      return answer;
+    };
+    const { cache } = await serving(t, answers);
+    await assert.rejects(cache.discover(), { name: "WatchCacheError", code }, JSON.stringify(answer));
+  }
+});
 
 test("a date in Retry-After counts from the answer's own clock, and what is none is left out", async (t) => {
   const headers = { date: "Sun, 06 Nov 1994 08:49:37 GMT" };

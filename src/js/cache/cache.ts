@@ -25,7 +25,7 @@ import { type MetricLabels, readNamespaces, readSpec, type Target } from "../ups
 import type { ResourceSpec } from "../upstream/types.js";
 import { Ticker } from "../view/ticker.js";
 import type { FrameEncoder } from "../wire/frame-encoder.js";
-import type { RawMemory, RawModule, RawOptions, RawResource, RawSource } from "../wire/raw.js";
+import type { RawHead, RawMemory, RawModule, RawOptions, RawResource, RawSource } from "../wire/raw.js";
 import type { WatchCacheOptions } from "./options-types.js";
 import { noteListing, noteOrigin, type OpenResource } from "./origin.js";
 import { baseUrl, readOptions, type Settings } from "./settings.js";
@@ -123,7 +123,8 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
 
   #asked(): Api {
     const { server, auth, fetch = ask, credentials } = this.#settings;
-    return (this.#api ??= new Api({ base: () => baseUrl(server), auth, fetch: fetch as typeof ask, credentials }));
+    const check = async (head: RawHead, body: Uint8Array) => (await this.runtime.load()).checkAnswer(head, body);
+    return (this.#api ??= new Api({ base: () => baseUrl(server), auth, fetch: fetch as typeof ask, credentials, check }));
   }
 
   stats(): CacheStats {

@@ -1,12 +1,12 @@
-// Requests of the facade's own: for documents that are read once, and no stream. What the core asks goes by src/web.
-import { abortError, closedError, WatchCacheError, type WatchCacheErrorCode } from "../error/errors.js";
+// Requests of the facade's own: for documents that are read once, and no stream. What the core asks goes by src/web. These need not wait until the core
+// is loaded: a page asks them first. Only what an answer means that is no document is the core's to say, and is asked for there.
+import { abortError, closedError, toError, WatchCacheError } from "../error/errors.js";
 import type { AbortSignalLike } from "../host/types.js";
-import { retryAfterSeconds } from "../host/retry-after.js";
 import { timer, unheld } from "../host/timer.js";
-import type { Status } from "../object/metadata.js";
 import { invalid } from "../options/kinds.js";
 import { readCredentials } from "../upstream/credentials.js";
 import type { Credentials, MaybePromise } from "../upstream/types.js";
+import type { RawHead } from "../wire/raw.js";
 
 /** Where a server is, and how it is asked. */
 export interface Server {
@@ -15,6 +15,8 @@ export interface Server {
   readonly auth: (() => MaybePromise<Credentials>) | undefined;
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly credentials: RequestCredentials;
+  /** Throws what an answer means, unless it may be a document. It waits for the core. */
+  check(head: RawHead, body: Uint8Array): Promise<void>;
 }
 
 /** What a request has of `auth`. */
@@ -36,23 +38,9 @@ export interface Question {
 const PATIENCE_MS = 32_000;
 /** As in the core: a Status is small, and the page of a proxy is not worth more. */
 const MAX_REFUSAL_BYTES = 64 << 10;
-
-/** The rows that the core has, too (`src/status/error.rs`). */
-const CODES: Readonly<Record<number, WatchCacheErrorCode>> = {
-  400: "invalid",
-  401: "unauthorized",
-  403: "forbidden",
-  404: "not-found",
-  405: "invalid",
-  406: "invalid",
-  409: "conflict",
-  410: "expired",
-  413: "invalid",
-  415: "invalid",
-  422: "invalid",
-  429: "too-many-requests",
-  504: "timeout",
-};
+const NOTHING = new Uint8Array();
+/** Nobody need be asked whether this can be a document. */
+const JSON_TYPE = /^application\/json\b/i;
 
 /** Asks one server. */
 export class Asker {
@@ -127,7 +115,7 @@ export class Asker {
         cache: body === undefined ? "no-cache" : "no-store",
         signal: abort.signal,
       });
-      return await read(response, path);
+      return await this.#read(response, path);
     } catch (error) {
       if (this.#end.signal.aborted) throw closedError();
       if (error instanceof WatchCacheError) throw error;
@@ -140,6 +128,32 @@ export class Asker {
       clearTimeout(limit);
       this.#end.signal.removeEventListener("abort", end);
     }
+  }
+
+  async #read(response: Response, path: string): Promise<unknown> {
+    const { status: code, redirected = false, headers } = response;
+    const header = (name: string) => headers.get(name) ?? undefined;
+    const contentType = header("content-type");
+    const refused = code < 200 || code > 299;
+    if (refused || !JSON_TYPE.test(contentType ?? "")) {
+      const head = { code, redirected, contentType, retryAfter: header("retry-after"), date: header("date") };
+      // One that breaks off has said no all the same.
+      const said = refused ? await bytes(response, MAX_REFUSAL_BYTES).catch(() => NOTHING) : NOTHING;
+      await this.#server.check(head, said).catch((thrown: unknown) => {
+        const { code, message, status, retryable, retryAfterSeconds } = toError(thrown);
+        throw new WatchCacheError(code, `${path}: ${message}`, { status, retryable, retryAfterSeconds });
+      });
+    }
+    let document: unknown;
+    try {
+      document = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(await bytes(response)));
+    } catch (error) {
+      // A body that breaks off is the network's failure, which is told as that.
+      if (!(error instanceof SyntaxError) && !(error instanceof TypeError && "code" in error)) throw error;
+      throw new WatchCacheError("decode", `${path}: the answer is no JSON`, { retryable: true });
+    }
+    if (typeof document !== "object" || document === null) throw protocol(path, "the answer is no JSON object");
+    return document;
   }
 }
 
@@ -170,52 +184,9 @@ export function abandonable<V>(answer: Promise<V>, signal: AbortSignalLike | und
   });
 }
 
-async function read(response: Response, path: string): Promise<unknown> {
-  const type = response.headers.get("content-type") ?? "";
-  const media = type.split(";")[0]!.trim().toLowerCase();
-  if (response.status < 200 || response.status > 299) throw await refusal(response, path, media);
-  if (/html|\/xml$|protobuf|cbor/.test(media)) {
-    if (response.redirected && media.includes("html"))
-      throw new WatchCacheError("unauthorized", `${path}: the request was redirected to a page, as those are who have to sign in`);
-    throw protocol(path, `HTTP ${response.status} with content type ${media} is no answer of a Kubernetes API`);
-  }
-  let document: unknown;
-  try {
-    document = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(await bytes(response)));
-  } catch (error) {
-    // A body that breaks off is the network's failure, which is told as that.
-    if (!(error instanceof SyntaxError) && !(error instanceof TypeError && "code" in error)) throw error;
-    throw new WatchCacheError("decode", `${path}: the answer is no JSON`, { retryable: true });
-  }
-  if (typeof document !== "object" || document === null) throw protocol(path, "the answer is no JSON object");
-  return document;
-}
-
 /** An answer that breaks the rules of the API. */
 export function protocol(path: string, why: string): WatchCacheError {
   return new WatchCacheError("protocol", `${path}: ${why}: look at \`server\`, and at proxies before it`, { retryable: true });
-}
-
-async function refusal(response: Response, path: string, media: string): Promise<WatchCacheError> {
-  const { status: http } = response;
-  let status: Status | undefined;
-  let text = "";
-  try {
-    text = new TextDecoder().decode(await bytes(response, MAX_REFUSAL_BYTES));
-    const parsed: unknown = JSON.parse(text);
-    if ((parsed as Status | null)?.kind === "Status") status = parsed as Status;
-  } catch {
-    // What stands before an apiserver answers with text.
-  }
-  const plain = media === "text/plain" || media === "" ? text.trim().split(/\s+/).join(" ").slice(0, 200) : "";
-  const said = typeof status?.message === "string" && status.message !== "" ? status.message : plain;
-  const waits = retryAfterSeconds(response.headers) ?? status?.details?.retryAfterSeconds ?? 0;
-  const code = CODES[http] ?? (http >= 500 ? "unavailable" : "protocol");
-  return new WatchCacheError(code, `${path}: HTTP ${http}${said && `: ${said}`}`, {
-    status,
-    retryable: ["expired", "timeout", "too-many-requests", "unavailable", "protocol"].includes(code),
-    retryAfterSeconds: waits > 0 ? waits : undefined,
-  });
 }
 
 /** A body, or the first bytes of it. A host's `fetch` need give no more of a `Response` than its stream. */

@@ -8,6 +8,7 @@ import {
   buildInfo,
   checkGrammar,
   checkView,
+  checkAnswer,
   imports,
   memoryBytes,
   onPanic as onCorePanic,
@@ -34,6 +35,8 @@ export interface Runtime {
   readonly loading: Loading;
   /** See `Loader.want`. */
   want(onChange: () => void): () => void;
+  /** The module, by one try or the next one. @throws {WatchCacheError} as `init`. */
+  load(): Promise<RawModule>;
   /** A user asks to try again now. */
   tryNow(): void;
   /** Calls back when the instance has panicked; the returned function takes that back. */
@@ -56,6 +59,10 @@ export function runtimeOf(entry: Entry): Runtime {
       return loader.state;
     },
     want: (onChange) => loader.want(onChange, entry),
+    load: async () => {
+      await loader.load(undefined, entry);
+      return core!;
+    },
     tryNow: () => loader.tryNow(entry, true),
     onPanic: (listener) => {
       panicListeners.add(listener);
@@ -129,6 +136,7 @@ function adopted(): void {
     RawMemory,
     checkGrammar,
     checkView,
+    checkAnswer,
     poisoned,
     onPanic: onCorePanic,
     slept,

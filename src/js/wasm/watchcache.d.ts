@@ -13,6 +13,7 @@ export const RawMemory: RawModule["RawMemory"];
 export const openMetrics: RawModule["openMetrics"];
 export const checkGrammar: RawModule["checkGrammar"];
 export const checkView: RawModule["checkView"];
+export const checkAnswer: RawModule["checkAnswer"];
 export const poisoned: RawModule["poisoned"];
 export const onPanic: RawModule["onPanic"];
 export const slept: RawModule["slept"];

@@ -361,6 +361,15 @@ export interface RawMetrics {
   free(): void;
 }
 
+/** What stands before the body of an answer. */
+export interface RawHead {
+  code: number;
+  redirected: boolean;
+  contentType: string | undefined;
+  retryAfter: string | undefined;
+  date: string | undefined;
+}
+
 export interface RawModule {
   openMetrics(): RawMetrics;
   openKubernetes(options: RawOptions, transport: RawKubernetes, hooks: Hooks, memory: RawMemory): RawResource;
@@ -374,6 +383,8 @@ export interface RawModule {
   checkGrammar(option: string, text: string | undefined): void;
   /** Judges what a view asks for. Throws `invalid`, as opening it would. */
   checkView(spec: RawViewSpec): void;
+  /** Judges the answer to a request of the facade's own. Throws what it means, unless it may be a document. */
+  checkAnswer(head: RawHead, body: Uint8Array): void;
   /** The message of the panic that stopped this instance, or undefined. After one, every call throws an `internal` error. */
   poisoned(): string | undefined;
   /**
