@@ -2,6 +2,7 @@
 // `npm run bench`: the package against its peers, in a headless Chromium, both in the same run. It asserts that every harness did the same
 // work, by a checksum over what its subscribers received, and nothing about time.
 //   ROW...      only these rows; see benches/rows
+//   servers     the rows over real servers, which need Go; they are measured apart from all others, and go into benches/README.md
 //   quick       fewer rounds and smaller lists, to see that it works; the result is kept in artifacts/
 //   --again     ROWs take the place of what the latest whole run has of them, each with its own commit
 //   --name=NAME the result's file, benches/results/NAME.json (latest); a whole run as "latest" also goes into benches/README.md and README.md
@@ -16,7 +17,7 @@ import { commit, machine } from "./lib/machine.mjs";
 import { startPageServer } from "./lib/page-server.mjs";
 import { intoReadme } from "./lib/readme.mjs";
 import { disagreements, goalTable, ratioTable } from "./lib/report.mjs";
-import { ROWS } from "./rows/index.mjs";
+import { ROWS, SERVER_ROWS } from "./rows/index.mjs";
 import { startServer } from "../www/server/index.mjs";
 import { build } from "../scripts/build.mjs";
 import { CommandFailed, SetupError, main, say } from "../scripts/lib/fail.mjs";
@@ -36,9 +37,12 @@ function parse(given) {
     else if (argument.startsWith("--name=")) asked.name = argument.slice("--name=".length);
     else if (argument === "--engine") asked.engine = given[++i];
     else if (argument.startsWith("--engine=")) asked.engine = argument.slice("--engine=".length);
+    else if (argument === "servers") asked.rows.push(...SERVER_ROWS.map((row) => row.name));
     else asked.rows.push(argument);
   }
   const { mode, engine, again } = asked;
+  const ofServers = SERVER_ROWS.filter((row) => asked.rows.includes(row.name));
+  if (ofServers.length > 0) return parseServers(asked, ofServers);
   if (!ENGINES.includes(engine)) throw new SetupError(`there is no engine ${engine}: choose from ${ENGINES.join(", ")}.`);
   const all = engine === CHROMIUM ? ROWS : ROWS.filter(({ anyEngine }) => anyEngine);
   const names = all.map(({ name }) => name);
@@ -53,6 +57,14 @@ function parse(given) {
   if (again && (mode === "quick" || name !== "latest" || asked.rows.length === 0))
     throw new SetupError("--again replaces single rows of the latest whole run in Chromium: name them, without quick, --name or --engine.");
   return { ...asked, name, whole, all, rows: all.filter((row) => asked.rows.length === 0 || asked.rows.includes(row.name)) };
+}
+
+/** The same where rows over real servers are named. */
+function parseServers(asked, rows) {
+  const { engine, again, name = "servers" } = asked;
+  if (asked.rows.length > rows.length || engine !== CHROMIUM || again)
+    throw new SetupError("rows over real servers are measured in Chromium and alone: name no other rows, --engine or --again.");
+  return { ...asked, name, whole: "servers", all: SERVER_ROWS, rows };
 }
 
 /** Where a run's results are kept: a quick one's out of the way, single rows beside the whole run. */
@@ -118,7 +130,7 @@ await main(async () => {
 
   const failed = rows.filter((row) => results[row.name].failed);
   const run = asked.again && failed.length === 0 ? intoLatest(about, results) : { ...about, results };
-  const shown = ROWS.filter((row) => run.results[row.name]);
+  const shown = [...ROWS, ...SERVER_ROWS].filter((row) => run.results[row.name]);
   const done = shown.filter((row) => !run.results[row.name].failed);
   const lines = [
     ...done.flatMap((row) => row.lines(run.results[row.name])),
@@ -136,7 +148,7 @@ await main(async () => {
   if (mode === "full" && isWhole && name === whole) {
     intoReadme(root, name, `${origin(run)}\n\n${tables}`);
     // README.md has the sizes already.
-    if (engine === CHROMIUM) intoReadme(root, "figures", goalTable(lines.filter(({ unit }) => unit !== "kB")), "README.md");
+    if (all === ROWS) intoReadme(root, "figures", goalTable(lines.filter(({ unit }) => unit !== "kB")), "README.md");
   }
 
   const wrong = done.flatMap((row) =>

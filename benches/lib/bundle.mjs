@@ -26,7 +26,7 @@ export async function bundlePage(root) {
     configFile: false,
     logLevel: "error",
     plugins: [clientNodeForBrowsers(root)],
-    resolve: { alias: { watchcache: join(root, "dist/index.js") } },
+    resolve: { alias: { "watchcache/etcd": join(root, "dist/etcd/index.js"), watchcache: join(root, "dist/index.js") } },
     build: {
       outDir: folder,
       emptyOutDir: true,

@@ -7,9 +7,9 @@ import { CONTENT_SECURITY_POLICY, servePage } from "../../www/server/static.mjs"
 /** A visitor's page has each harness in a frame. */
 const POLICY = CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", "frame-ancestors 'self'");
 
-/** @param {string} page the built page's folder @param {number} [port] 0 for a free one */
-export async function startPageServer(page, port = 0) {
-  const files = servePage(page, POLICY);
+/** @param {string} page the built page's folder @param {number} [port] 0 for a free one @param {string} [policy] */
+export async function startPageServer(page, port = 0, policy = POLICY) {
+  const files = servePage(page, policy);
   const server = createServer((request, response) => {
     response.setHeader("cross-origin-opener-policy", "same-origin");
     response.setHeader("cross-origin-embedder-policy", "require-corp");
@@ -25,4 +25,9 @@ export async function startPageServer(page, port = 0) {
       await once(server, "close");
     },
   };
+}
+
+/** The same, for a page that may ask this origin as well. @param {string} page @param {{ connect: string }} options */
+export function servePageWith(page, { connect }) {
+  return startPageServer(page, 0, POLICY.replace("connect-src 'self'", `connect-src 'self' ${connect}`));
 }

@@ -9,6 +9,7 @@ import * as namespaces from "./namespaces.js";
 import * as parts from "./parts.js";
 import * as path from "./path.js";
 import * as resting from "./resting.js";
+import * as served from "./served.js";
 import * as slices from "./slices.js";
 import * as soak from "./soak.js";
 import * as table from "./table.js";
@@ -24,6 +25,7 @@ globalThis.scenarios = {
   ...parts,
   ...path,
   ...resting,
+  ...served,
   ...slices,
   ...soak,
   ...table,

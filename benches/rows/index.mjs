@@ -2,6 +2,7 @@
 // results. It has `scenarios` with the harnesses whose checksums must agree, `lines` of the table, and perhaps a `table` of its own.
 import consoles from "./consoles.mjs";
 import dispatch from "./dispatch.mjs";
+import etcd from "./etcd.mjs";
 import fanout from "./fanout.mjs";
 import informer from "./informer.mjs";
 import ingest from "./ingest.mjs";
@@ -9,6 +10,7 @@ import load from "./load.mjs";
 import namespaces from "./namespaces.mjs";
 import parts from "./parts.mjs";
 import path from "./path.mjs";
+import recovery from "./recovery.mjs";
 import resting from "./resting.mjs";
 import size from "./size.mjs";
 import soak from "./soak.mjs";
@@ -16,3 +18,6 @@ import table from "./table.mjs";
 import view from "./view.mjs";
 
 export const ROWS = [ingest, fanout, path, dispatch, view, table, consoles, resting, load, parts, namespaces, informer, soak, size];
+
+/** Rows over real servers, which need Go. They are measured when they are named, and kept apart. */
+export const SERVER_ROWS = [etcd, recovery];
