@@ -1,8 +1,9 @@
-// Events of a real etcd to many subscribers, each of which reads the value: the package's `watchcache/etcd`, and what one writes by hand over
-// the same JSON gateway.
+// Events of a real server to many subscribers, each of which reads the value. Of etcd: the package's `watchcache/etcd`, and what one writes by
+// hand over the same JSON gateway.
 import { createWatchCache } from "watchcache";
 import { etcdSource } from "watchcache/etcd";
 import { timed, turn } from "./measure.js";
+import { kubernetes } from "./served-kubernetes.js";
 
 const PATIENCE_MS = 60_000;
 const SUBSCRIBERS = 100;
@@ -30,7 +31,7 @@ class Told {
   }
 }
 
-const harnesses = {
+const etcd = {
   async watchcache({ endpoint, prefix }, subscribers) {
     const cache = createWatchCache({ linger: 3_600_000, idleTimeout: 3_600_000 });
     const resource = cache.resource({ source: etcdSource({ endpoints: [endpoint], prefix }), id: "keys" });
@@ -71,13 +72,15 @@ const harnesses = {
   },
 };
 
+const servers = { etcd, kubernetes };
+
 let running;
 
-/** @param {{ harness: keyof typeof harnesses, endpoint: string, prefix: string }} options */
-export async function openServed({ harness, ...where }) {
+/** @param {{ server: keyof typeof servers, harness: string }} options and where the server is, as its harnesses want it */
+export async function openServed({ server, harness, ...where }) {
   const told = new Told();
   const subscribers = Array.from({ length: SUBSCRIBERS }, (_, i) => told.subscriber(i === SUBSCRIBERS - 1));
-  running = { told, expected: 0, ...(await harnesses[harness](where, subscribers)) };
+  running = { told, expected: 0, ...(await servers[server][harness](where, subscribers)) };
 }
 
 /** Waits until all subscribers were told of so many more events. @param {{ events: number }} options */

@@ -3,12 +3,11 @@
 import { startEtcdGo } from "../lib/etcd-go.mjs";
 import { OURS } from "../lib/peers.mjs";
 import { servePageWith } from "../lib/page-server.mjs";
-import { median, perUnit, ratioOf, timeRow } from "../lib/report.mjs";
-import { withPages } from "../lib/turns.mjs";
+import { servedInTurns, servedLines } from "../lib/served.mjs";
 import { EtcdCluster } from "../../tests/servers/harness/etcd-cluster.mjs";
 
 const PLANS = { full: { rounds: 9, events: 10_000 }, quick: { rounds: 1, events: 500 } };
-const BY_HAND = "WebSocket and JSON.parse by hand";
+const NAMES = [OURS, "WebSocket and JSON.parse by hand"];
 const KEYS = 1_000;
 const WRITERS = 16;
 
@@ -17,24 +16,20 @@ async function measure({ browser, root, page, mode, say }) {
   const etcd = await EtcdCluster.start();
   const server = await servePageWith(page, { connect: etcd.url });
   const writer = await startEtcdGo(root, ["write", etcd.url]);
+  const prefixOf = (i) => `/bench-${i}/`;
   try {
-    const harnesses = await withPages(browser, server.url, [OURS, BY_HAND], async (pages) => {
-      const results = Object.fromEntries(pages.map(({ name }) => [name, { ms: [], cpuMs: [], delayMs: [], lateMs: [], writerMs: [] }]));
-      for (const [i, { name, run }] of pages.entries()) await run("openServed", { harness: name, endpoint: etcd.url, prefix: `/bench-${i}/` });
-      for (let round = -1; round < rounds; round++) {
-        say(`etcd, ${round < 0 ? "to warm up" : `round ${round + 1} of ${rounds}`}`);
-        for (let turn = 0; turn < pages.length; turn++) {
-          const i = (turn + round + 1) % pages.length;
-          const { name, run } = pages[i];
-          const told = run("roundServed", { events });
-          writer.write(`/bench-${i}/ ${KEYS} ${events} ${WRITERS}`);
-          const [times, line] = await Promise.all([told, writer.line()]);
-          if (round < 0) continue;
-          for (const [kind, value] of Object.entries({ ...times, writerMs: Number(line) })) results[name][kind].push(value);
-        }
-      }
-      for (const { name, run } of pages) Object.assign(results[name], await run("closeServed"));
-      return results;
+    const harnesses = await servedInTurns({
+      browser,
+      url: server.url,
+      names: NAMES,
+      rounds,
+      events,
+      say: (round) => say(`etcd, ${round < 0 ? "to warm up" : `round ${round + 1} of ${rounds}`}`),
+      open: (i) => ({ server: "etcd", endpoint: etcd.url, prefix: prefixOf(i) }),
+      async write(i) {
+        writer.write(`${prefixOf(i)} ${KEYS} ${events} ${WRITERS}`);
+        return Number(await writer.line());
+      },
     });
     return { "100 subscribers": { unit: "event", units: events, harnesses } };
   } finally {
@@ -44,32 +39,9 @@ async function measure({ browser, root, page, mode, say }) {
   }
 }
 
-function lines(results) {
-  const scenario = results["100 subscribers"];
-  const [ours, theirs] = [OURS, BY_HAND].map((name) => scenario.harnesses[name]);
-  const cpu = (name) => ({ clock: perUnit(scenario, name).cpu, rounds: { clock: scenario.harnesses[name].cpuMs } });
-  const of = (what, kind) => ({
-    what: `an event of etcd to 100 subscribers that read it: ${what}`,
-    unit: "ms",
-    peer: BY_HAND,
-    ours: median(ours[kind]),
-    theirs: median(theirs[kind]),
-    ratio: ratioOf(ours[kind], theirs[kind]),
-  });
-  return [
-    timeRow("an event of etcd to 100 subscribers that read it: by the clock", BY_HAND, perUnit(scenario, OURS), perUnit(scenario, BY_HAND)),
-    timeRow("an event of etcd to 100 subscribers that read it: the page's processor time", BY_HAND, cpu(OURS), cpu(BY_HAND)),
-    of("from the put to the last subscriber, median", "delayMs"),
-    of("from the put to the last subscriber, 99 of 100", "lateMs"),
-    {
-      what: "events of etcd that the writers put and the page was told, by the clock",
-      unit: "ms",
-      peer: "the writers",
-      ours: median(ours.ms),
-      theirs: median(ours.writerMs),
-      ratio: ratioOf(ours.ms, ours.writerMs),
-    },
-  ];
-}
-
-export default { name: "etcd", servers: true, measure, scenarios: (results) => results, lines };
+export default {
+  name: "etcd",
+  measure,
+  scenarios: (results) => results,
+  lines: (results) => servedLines("etcd", results["100 subscribers"]),
+};

@@ -1,5 +1,6 @@
 // What `npm run bench` measures, in this order. Each row (or group of rows) has a name, and a `measure` which gives what goes into the
 // results. It has `scenarios` with the harnesses whose checksums must agree, `lines` of the table, and perhaps a `table` of its own.
+import apiserver from "./apiserver.mjs";
 import consoles from "./consoles.mjs";
 import dispatch from "./dispatch.mjs";
 import etcd from "./etcd.mjs";
@@ -20,4 +21,4 @@ import view from "./view.mjs";
 export const ROWS = [ingest, fanout, path, dispatch, view, table, consoles, resting, load, parts, namespaces, informer, soak, size];
 
 /** Rows over real servers, which need Go. They are measured when they are named, and kept apart. */
-export const SERVER_ROWS = [etcd, recovery];
+export const SERVER_ROWS = [etcd, apiserver, recovery];

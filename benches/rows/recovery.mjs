@@ -132,4 +132,4 @@ function lines({ takenMs, harnesses }) {
   ];
 }
 
-export default { name: "recovery", servers: true, measure, scenarios: (result) => ({ recovery: result }), lines };
+export default { name: "recovery", measure, scenarios: (result) => ({ recovery: result }), lines };
