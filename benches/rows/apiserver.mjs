@@ -1,5 +1,5 @@
-// Events of a real kube-apiserver to 100 subscribers, through a proxy on the page's own origin. The server is the limit of events a second, so
-// the page's processor time for the same events, and how long an event takes from its write to the last subscriber, are measured as well.
+// Events of a real kube-apiserver to 100 subscribers, through a proxy on the page's origin. It or its writers may be the limit of events a second. So the page's processor
+// time for the same events is measured too, and the time from a write to the last subscriber.
 import { Agent, request } from "node:https";
 import { OURS } from "../lib/peers.mjs";
 import { servedInTurns, servedLines } from "../lib/served.mjs";

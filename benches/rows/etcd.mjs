@@ -1,5 +1,5 @@
-// Events of a real etcd to 100 subscribers. etcd or its writers may be the limit of events a second, so the page's processor time for the same
-// events, and how long an event takes from its put to the last subscriber, are measured as well.
+// Events of a real etcd to 100 subscribers. It or its writers may be the limit of events a second. So the page's processor
+// time for the same events is measured too, and the time from a write to the last subscriber.
 import { startEtcdGo } from "../lib/etcd-go.mjs";
 import { OURS } from "../lib/peers.mjs";
 import { servePageWith } from "../lib/page-server.mjs";
