@@ -1,5 +1,12 @@
 // What the hooks take and give.
-import { createWatchCache, type KubeObject, type ResourceStatus } from "watchcache";
+import {
+  createWatchCache,
+  type KubeObject,
+  type PartialObjectMetadata,
+  type Resource,
+  type ResourceStatus,
+  type TableRow,
+} from "watchcache";
 import {
   type LiveObject,
   type LiveView,
@@ -34,6 +41,25 @@ export function asked() {
   useCan({ verb: "get", path: "/metrics", signal: new AbortController().signal });
   const { rows } = useView(deployments, { selectedBy: deployments?.peek("a/b") ?? null });
   return { error: error?.code, rows };
+}
+
+/** What `cache.resource` takes, `useResource` takes. */
+export function parts(namespace: string | undefined) {
+  const table = useResource({ version: "v1", resource: "pods", as: "Table" });
+  same<(typeof table.columns & {})[number]["name"], string>();
+  const { rows } = useView(table);
+  same<Readonly<Pick<(typeof rows)[number], "cells">>, { readonly cells: readonly unknown[] }>();
+  const known = useResource({ kind: "Pod", as: "PartialObjectMetadata" });
+  known satisfies Parameters<typeof useView<PartialObjectMetadata>>[0];
+  const later = useResource(namespace === undefined ? null : { kind: "Pod", namespace, as: "Table" });
+  later satisfies Resource<TableRow> | undefined;
+  // @ts-expect-error: there is none where there is no spec
+  later.synced;
+  const source = { list: async () => ({ body: '{"metadata":{},"items":[]}' }) };
+  const polled = useResource<Pod>({ source, id: "polled", poll: { everyMs: 1_000 } });
+  // @ts-expect-error: what is watched has a watch
+  useResource({ source, id: "watched" });
+  return { cells: rows.flatMap(({ cells }) => cells), polled };
 }
 
 export function hooks(namespace: string | undefined) {

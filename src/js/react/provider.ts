@@ -1,6 +1,17 @@
 import { createContext, createElement, type ReactElement, type ReactNode, useContext, useDebugValue, useMemo } from "react";
 import { invalid, shown } from "../options/kinds.js";
-import type { KindSpec, KubeObject, ObjectLike, ResourceSpec, ResourceTypes, SourceSpec, WatchCache } from "../types.js";
+import type {
+  KindSpec,
+  KubeObject,
+  ObjectLike,
+  PartialObjectMetadata,
+  PolledSourceSpec,
+  ResourceSpec,
+  ResourceTypes,
+  SourceSpec,
+  TableRow,
+  WatchCache,
+} from "../types.js";
 import type { Immutable, Mutable } from "../object/readonly.js";
 import { originOf } from "../cache/origin.js";
 import type { Resource } from "../resource/types.js";
@@ -71,24 +82,42 @@ export function useResource<
   T extends ObjectLike = KubeObject,
   Access extends Immutable | Mutable = Immutable,
   Index extends string = string,
->(spec: SourceSpec<T>, options?: CacheOptions<Index>): Resource<T, Access, Index>;
+>(spec: SourceSpec<T> | PolledSourceSpec<T>, options?: CacheOptions<Index>): Resource<T, Access, Index>;
+/** The rows of a resource as the server makes them, or the metadata of its objects. */
+export function useResource<
+  As extends "PartialObjectMetadata" | "Table",
+  Access extends Immutable | Mutable = Immutable,
+  Index extends string = string,
+>(
+  spec: (ResourceSpec | KindSpec) & { as: As },
+  options?: CacheOptions<Index>,
+): Resource<As extends "Table" ? TableRow : PartialObjectMetadata, Access, Index>;
+/** The same, where there is a spec. */
+export function useResource<
+  As extends "PartialObjectMetadata" | "Table",
+  Access extends Immutable | Mutable = Immutable,
+  Index extends string = string,
+>(
+  spec: ((ResourceSpec | KindSpec) & { as: As }) | null | undefined,
+  options?: CacheOptions<Index>,
+): Resource<As extends "Table" ? TableRow : PartialObjectMetadata, Access, Index> | undefined;
 /** The resource that a spec names, whose objects have the type that you give. */
 export function useResource<
   T extends ObjectLike = KubeObject,
   Access extends Immutable | Mutable = Immutable,
   Index extends string = string,
->(spec: string | ResourceSpec | KindSpec | SourceSpec, options?: CacheOptions<Index>): Resource<T, Access, Index>;
+>(spec: string | ResourceSpec | KindSpec | SourceSpec | PolledSourceSpec, options?: CacheOptions<Index>): Resource<T, Access, Index>;
 /** The resource that a spec names, where there is a spec. */
 export function useResource<
   T extends ObjectLike = KubeObject,
   Access extends Immutable | Mutable = Immutable,
   Index extends string = string,
 >(
-  spec: string | ResourceSpec | KindSpec | SourceSpec | null | undefined,
+  spec: string | ResourceSpec | KindSpec | SourceSpec | PolledSourceSpec | null | undefined,
   options?: CacheOptions<Index>,
 ): Resource<T, Access, Index> | undefined;
 export function useResource(
-  spec: string | ResourceSpec | KindSpec | SourceSpec | null | undefined,
+  spec: string | ResourceSpec | KindSpec | SourceSpec | PolledSourceSpec | null | undefined,
   options?: CacheOptions<any>,
 ): Resource<any, any, any> | undefined {
   checkCall("useResource");
