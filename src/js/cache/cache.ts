@@ -220,6 +220,8 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   moved(resource: ResourceImpl<any>, given: readonly string[]): { namespaces: readonly string[]; labels: MetricLabels } {
     const before = this.#targets.get(resource)?.spec;
     if (before?.namespaces === undefined) throw invalid(`${resource.name} was made without \`namespaces\`, so it has none to change`);
+    // Undefined would be all of the resource, which this one cannot become.
+    if (given === undefined) throw invalid("namespaces is an array, not undefined");
     const target = readSpec({ ...before, namespaces: given }, this.runtime);
     this.closed(resource);
     // Where another has that name already, this one is known to those alone who hold it.

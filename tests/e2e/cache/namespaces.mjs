@@ -178,6 +178,7 @@ export function namespaceScenarios(getTarget, has) {
         assert.equal(pods.status.phase, "live");
         assert.throws(() => pods.setNamespaces(["a/b"]), { code: "invalid" });
         assert.throws(() => pods.setNamespaces("a"), { code: "invalid" });
+        assert.throws(() => pods.setNamespaces(undefined), { code: "invalid" }, "which is not all of them");
         assert.throws(() => cache.resource("pods").setNamespaces([names[0]]), { code: "invalid" });
         assert.throws(() => cache.resource({ ...spec, namespace: "a", namespaces: ["b"] }), { code: "invalid" });
         await recorder.stop();
