@@ -135,6 +135,59 @@ test("refresh asks again, and what was known stays where that fails", async (t) 
   assert.equal(cache.resource({ kind: "Widget" }), cache.resource("example.com/v1/widgets"));
 });
 
+test("a refresh asks anew where discovery is on its way: what that brings may be older", async (t) => {
+  const WIDGETS = group("example.com", version("v1", [resource("widgets", "Widget")]));
+  let extra = [];
+  let asked = 0;
+  let go;
+  const waits = new Promise((resolve) => (go = resolve));
+  const { cache } = await serving(t, ALL, {
+    // The first two answers are made before the widgets are there, and come after.
+    fetch: async (url, init) => {
+      const first = ++asked <= 2;
+      const body = JSON.stringify(url.endsWith("/apis") ? groups(APPS, ...extra) : ALL["/api"]);
+      if (first) await waits;
+      return new Response(body, { headers: { "content-type": "application/json" } });
+    },
+  });
+  const before = cache.discover();
+  while (asked < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+  extra = [WIDGETS];
+  const both = [cache.discover({ refresh: true }), cache.discover({ refresh: true })];
+  const joins = cache.discover();
+  go();
+  assert.equal(await joins, await before, "who wants no newer one gets what comes first");
+  const [one, other] = await Promise.all(both);
+  assert.equal(one.find("widgets").kind, "Widget");
+  assert.equal(one, other);
+  assert.equal(asked, 4, "both refreshes share one more");
+});
+
+test("what is no name and no kind is refused, before anything is looked for or asked", async (t) => {
+  const { cache, asked } = await serving(t, ALL);
+  const { find } = await cache.discover();
+  for (const given of [
+    undefined,
+    null,
+    5,
+    "",
+    " ",
+    [],
+    {},
+    { kind: 5 },
+    { kind: "" },
+    { kind: "Pod", group: null },
+    { kind: "Pod", apiVersion: 7 },
+  ])
+    assert.throws(() => find(given), coded("invalid", /./), JSON.stringify(given));
+  assert.throws(() => find({ kind: "Pod", apiVersion: "v1", group: "apps" }), coded("invalid", /at once/));
+  assert.equal(find({ apiVersion: "v1", kind: "Pod", metadata: { name: "a" } }).name, "v1/pods", "any object of the API says what it is");
+  const before = asked.length;
+  for (const given of [{}, " ", "__proto__", "Pods/", { version: "v1", resource: "A b" }])
+    await assert.rejects(cache.can({ verb: "get", resource: given }), coded("invalid", /./), JSON.stringify(given));
+  assert.equal(asked.length, before);
+});
+
 test("names mean what they mean to kubectl", async (t) => {
   const { cache } = await serving(t, ALL);
   const { find } = await cache.discover();

@@ -18,6 +18,8 @@ const CORE = new Set(
     " ",
   ),
 );
+/** A resource as a right has it: `*` is every one. */
+const PLURAL = /^(\*|[a-z0-9]([-a-z0-9.]*[a-z0-9])?)$/;
 const WORD = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/i;
 
 /** One server. */
@@ -26,6 +28,8 @@ export class Api {
   readonly #access: Access;
   #names: Names | undefined;
   #asking: Promise<Names> | undefined;
+  /** For those who want to know what is new since that began. */
+  #next: Promise<Names> | undefined;
 
   constructor(server: Server) {
     this.#asker = new Asker(server);
@@ -35,8 +39,7 @@ export class Api {
   async discover(given?: DiscoverOptions): Promise<Discovery> {
     const { refresh = false, signal } = read(DISCOVER, "discover", given);
     if (this.#names !== undefined && !refresh) return abandonable(Promise.resolve(this.#names), signal);
-    this.#asking ??= this.#discover();
-    return abandonable(this.#asking, signal);
+    return abandonable(refresh ? this.#anew() : this.#asked(), signal);
   }
 
   async can(given: AccessQuestion): Promise<AccessAnswer> {
@@ -59,8 +62,6 @@ export class Api {
     }
     if (typeof spec !== "object" || spec === null || !("kind" in spec)) return spec as ResourceSpec;
     const { kind, group, version, apiVersion, ...rest } = read(KIND, "resource", spec, undefined, "kind");
-    if (apiVersion !== undefined && (group !== undefined || version !== undefined))
-      throw invalid("apiVersion says group and version at once: leave these out, or it");
     const found = this.#known(`the kind ${kind} is not known yet`).find({ kind, group, version, apiVersion });
     const scope = rest.namespace ? "namespace" : rest.namespaces && "namespaces";
     if (scope && !found.namespaced) throw invalid(`${kind} lies in no namespace: leave ${scope} out`);
@@ -77,12 +78,28 @@ export class Api {
       typeof resource === "object" && !("kind" in resource) ? read(SPEC, "resource", resource as ResourceSpec) : (resource as KindSpec),
     );
     const { group = "", version, resource: plural } = typeof spec === "string" ? fromText(spec) : spec;
+    if (typeof plural !== "string" || !PLURAL.test(plural))
+      throw invalid(`"${String(plural)}" is no resource: it is the plural name in lower case, such as pods`);
     return { group, version, resource: plural };
   }
 
   #known(what: string): { find(name: Parameters<Names["find"]>[0]): ApiResource } {
     if (this.#names !== undefined) return this.#names;
     throw invalid(`${what}: call await cache.discover() first, or name it with its group and version, as "apps/v1/deployments"`);
+  }
+
+  #asked(): Promise<Names> {
+    return (this.#asking ??= this.#discover());
+  }
+
+  /** The server may have answered what is on its way before it had what the caller looks for. */
+  #anew(): Promise<Names> {
+    if (this.#asking === undefined) return this.#asked();
+    const ask = () => {
+      this.#next = undefined;
+      return this.#asked();
+    };
+    return (this.#next ??= this.#asking.then(ask, ask));
   }
 
   async #discover(): Promise<Names> {

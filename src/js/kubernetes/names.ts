@@ -1,7 +1,8 @@
 // What a name means, by kubectl's rules: its RESTMapper and its expansion of short names.
 import { WatchCacheError } from "../error/errors.js";
-import { invalid } from "../options/kinds.js";
-import { nearest } from "../options/read.js";
+import { invalid, object } from "../options/kinds.js";
+import { nearest, read } from "../options/read.js";
+import { KIND_NAME } from "./options.js";
 import type { ApiResource, Discovery, DiscoveryFailure, KindSpec } from "./types.js";
 
 /** A kind and where it stands. */
@@ -22,10 +23,14 @@ export class Names implements Discovery {
   }
 
   find(name: string | KindName): ApiResource {
-    return typeof name === "string" ? this.#byText(name) : this.#byKind(name);
+    if (typeof name === "string") return this.#byText(name);
+    object(name, "what find is given");
+    const { kind, group, version, apiVersion } = name;
+    return this.#byKind(read<KindName>(KIND_NAME, "find", { kind, group, version, apiVersion }, undefined, "kind"));
   }
 
   #byText(text: string): ApiResource {
+    if (text.trim() === "") throw invalid("find is given a name, such as deploy, and not empty text");
     const parts = text.split("/");
     if (parts.length > 1) {
       const found = this.resources.find(({ name }) => name === text);
@@ -71,6 +76,7 @@ export class Names implements Discovery {
   #byKind({ kind, apiVersion, ...given }: KindName): ApiResource {
     let { group, version } = given;
     if (apiVersion !== undefined) {
+      if (group !== undefined || version !== undefined) throw invalid("apiVersion says group and version at once: leave these out, or it");
       const slash = apiVersion.indexOf("/");
       [group, version] = [apiVersion.slice(0, Math.max(slash, 0)), apiVersion.slice(slash + 1)];
     }

@@ -19,6 +19,13 @@ export const KIND: Bag<KindSpec> = {
   as,
   poll,
 };
+/** What `find` reads of an object: any object of the API says these of itself. */
+export const KIND_NAME: Bag<Pick<KindSpec, "kind" | "group" | "version" | "apiVersion">> = {
+  kind: written,
+  group: text,
+  version: written,
+  apiVersion,
+};
 export const DISCOVER: Bag<DiscoverOptions> = { refresh: flag, signal };
 export const ACCESS: Bag<AccessQuestion> = {
   verb: written,

@@ -16,7 +16,7 @@ export interface KindSpec extends Pick<ResourceSpec, "namespace" | "namespaces" 
 
 /** Options of `discover`. */
 export interface DiscoverOptions {
-  /** Asks the server anew. Default: what is known is given. */
+  /** Asks the server anew, also where an answer is on its way: that may be older. Default: what is known is given. */
   refresh?: boolean | undefined;
   /** Ends the wait. Others may wait for the same answers. */
   signal?: AbortSignalLike | undefined;
@@ -32,8 +32,8 @@ export interface Discovery {
    * The resource that a name means, by kubectl's rules: a plural, then a short name, then a singular, in either case. `deployments.apps` and
    * `deployments.v1.apps` say the group, too. `pods`, `v1/pods` and `apps/v1/deployments` mean what they mean to `cache.resource`.
    *
-   * @throws {WatchCacheError} `not-found`; `invalid` for what stands in several groups, with the names of all; `unavailable` where the group
-   *   could not be told.
+   * @throws {WatchCacheError} `not-found`; `invalid` for what is no name, and for what stands in several groups, with the names of all;
+   *   `unavailable` where the group could not be told.
    */
   find(name: string | Pick<KindSpec, "kind" | "group" | "version" | "apiVersion">): ApiResource;
 }
