@@ -79,6 +79,19 @@ describe("the first list", () => {
       assert.ok(phases.includes(resource.status.phase), resource.status.phase);
     });
 
+  for (const status of [200, 404])
+    test(`a page (${status}) at one of several endpoints is passed over, by lists, writes and watches`, async (t) => {
+      const endpoints = [await html(status)(), etcd.url];
+      const { resource } = openEtcd(t, { endpoints, prefix: `${PREFIX}passed-${status}/`, timeoutMs: TIMEOUT_MS * 10 });
+      await resource.synced();
+      await eventually(
+        () => resource.status.phase === "live",
+        () => JSON.stringify(resource.status),
+      );
+      await resource.create({ metadata: { name: "a" }, value: 1 });
+      assert.equal(resource.peek("a").value, 1);
+    });
+
   test("what is wrong in the options is told at once, and no password in it", () => {
     for (const [options, message] of [
       [{ endpoints: [], prefix: "" }, /endpoints names no endpoint/],

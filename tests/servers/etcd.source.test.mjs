@@ -30,6 +30,13 @@ function open(t, more = {}, settings = {}) {
   return { prefix, source, cache, resource };
 }
 
+/** Another cache over the same keys, which drops nothing. @param {import("node:test").TestContext} t */
+function openWhole(t, prefix) {
+  const cache = createWatchCache({ strip: [] });
+  t.after(() => cache.close());
+  return cache.resource({ source: sourceOf(prefix), id: "whole" });
+}
+
 const until = (holds, what) => eventually(() => holds() || undefined, what);
 
 for (const transactions of [false, true]) {
@@ -79,6 +86,18 @@ test("values of all kinds, and keys of all kinds, are objects that can be read a
   assert.equal(resource.peek("bytes").valueBase64, "AAE=");
   await resource.update("a/b~1c", (held) => ({ ...held, value: "now text" }));
   assert.ok((await etcd.range(`${prefix}a/b/c`)).keys.has(`${prefix}a/b/c`));
+});
+
+test("an update keeps the managedFields of a value, which no reader is shown", async (t) => {
+  const { prefix, resource } = open(t);
+  const value = { kind: "Widget", metadata: { name: "lies", labels: { a: "b" }, managedFields: [{ manager: "kubectl" }] } };
+  await etcd.put(`${prefix}widget`, value);
+  await resource.synced();
+  assert.equal(resource.peek("widget").metadata.managedFields, undefined);
+  await resource.update("widget", (held) => ({ ...held, metadata: { ...held.metadata, labels: { a: "c" } } }));
+  const { items } = await openWhole(t, prefix).list({ resourceVersion: "" });
+  assert.deepEqual(items[0].metadata.managedFields, value.metadata.managedFields);
+  assert.deepEqual(items[0].metadata.labels, { a: "c" });
 });
 
 test("the core asks the gateway itself, and reads its answers: neither key nor value becomes a value of JavaScript", async (t) => {

@@ -150,11 +150,12 @@ export class Client {
       // Nothing but this needs the leave of another origin.
       if (token !== undefined) init.headers = { authorization: token };
       const answer = await (fetch as typeof ask)(endpoint + path, init);
-      if (!answer.ok) throw answered(answer.status, await answer.text(), retryAfterSeconds(answer.headers));
-      if (answer.redirected && /html/i.test(answer.headers?.get("content-type") ?? "")) {
+      if (isPage(answer) && (answer.redirected || this.members > 1)) {
         void answer.body?.cancel().catch(() => {});
-        throw signIn();
+        // Where there are others, a page of something that is no etcd does not end the search, whatever its status.
+        throw answer.redirected ? signIn() : noGateway();
       }
+      if (!answer.ok) throw answered(answer.status, await answer.text(), retryAfterSeconds(answer.headers));
       return await read(answer);
     } catch (error) {
       throw limit.signal.aborted && !signal?.aborted ? (limit.signal.reason as Error) : error;
@@ -167,6 +168,10 @@ export class Client {
 
 /** What is to be had of an answer before its time is over. */
 type Reader<A> = (answer: Response) => A | Promise<A>;
+
+function isPage(answer: Response): boolean {
+  return /html/i.test(answer.headers?.get("content-type") ?? "");
+}
 
 async function parsed(answer: Response): Promise<any> {
   try {
