@@ -7,7 +7,12 @@ import { buildProgram } from "../../tests/servers/harness/build.mjs";
 
 /** Starts it. @param {string} root @param {string[]} args */
 export async function startEtcdGo(root, args) {
-  const command = await buildProgram({ name: "etcd-go", module: join(root, "benches/etcd"), flags: "-s -w", cost: "about half a minute, once" });
+  const command = await buildProgram({
+    name: "etcd-go",
+    module: join(root, "benches/etcd"),
+    flags: "-s -w",
+    cost: "about half a minute, once",
+  });
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {

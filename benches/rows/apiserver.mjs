@@ -55,7 +55,9 @@ async function measure({ browser, page, mode, say }) {
     for (const i of NAMES.keys()) {
       const namespace = namespaceOf(i);
       await call("POST", "/api/v1/namespaces", { metadata: { name: namespace } });
-      await many(objects, (n) => call("POST", `/api/v1/namespaces/${namespace}/configmaps`, { metadata: { name: `map-${n}` }, ...valueOf(0) }));
+      await many(objects, (n) =>
+        call("POST", `/api/v1/namespaces/${namespace}/configmaps`, { metadata: { name: `map-${n}` }, ...valueOf(0) }),
+      );
     }
     const write = async (i) => {
       const began = performance.now();

@@ -20,6 +20,7 @@ mod values;
 
 pub use handle::{Hooks, RawMetrics, RawResource, open_metrics};
 pub use module::{
-    RawMemory, build_info, check_grammar, check_view, memory_bytes, on_panic, open_kubernetes, open_source, poisoned, slept, start,
+    RawMemory, build_info, check_answer, check_grammar, check_view, memory_bytes, on_panic, open_kubernetes, open_source, poisoned, slept,
+    start,
 };
 pub use transport::{JsSource, RawEtcd, RawEtcdWatch};
