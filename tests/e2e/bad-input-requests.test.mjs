@@ -3,6 +3,7 @@
  * of the user fail. Each is told with its code, and ends when its cause ends.
  */
 import assert from "node:assert/strict";
+import { createServer as createTcpServer } from "node:net";
 import { describe, test } from "node:test";
 import { memorySource } from "watchcache/memory";
 import { WatchCacheError, createWatchCache } from "../../dist/node.js";
@@ -286,6 +287,56 @@ describe("wrong paths and servers", () => {
     await assertIntegrity(pods, api, path);
     assert.equal(pods.stats().lists, 1);
     witness.assertUnharmed();
+  });
+
+  /** @type {[string, (socket: import("node:net").Socket) => void, RegExp][]} */
+  const STRANGERS = [
+    ["speaks another protocol", (socket) => socket.end("SSH-2.0-x\r\n"), /the request to http:\/\/\S+ got no answer/],
+    ["says nothing", () => {}, /the server has not answered the list for 1 s/],
+    [
+      "begins an answer and says no more",
+      (socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{"),
+      /stood still|for 1 s/,
+    ],
+  ];
+  for (const [what, answer, words] of STRANGERS) {
+    test(`a port that ${what}: network, and what is there in its place is listed`, async (t) => {
+      const server = await plain(t);
+      await server.stop();
+      /** @type {Set<import("node:net").Socket>} */
+      const sockets = new Set();
+      const stranger = createTcpServer((socket) => {
+        sockets.add(socket.on("error", () => {}));
+        socket.once("data", () => answer(socket));
+      });
+      const close = () => {
+        for (const socket of sockets) socket.destroy();
+        return new Promise((resolve) => stranger.close(resolve));
+      };
+      t.after(() => stranger.listening && close());
+      await new Promise((resolve) => stranger.listen(server.port, "127.0.0.1", () => resolve(undefined)));
+      const pods = open(t, server.url, { idleTimeout: 300 });
+      const ready = pods.synced();
+      const { error } = await eventually(() => pods.status.retryAt && pods.status, "the time of the next try");
+      assert.equal(error.code, "network");
+      assert.match(error.message, words);
+      await close();
+      await server.listen();
+      await ready;
+      await live(pods);
+      await assertHolds(pods, server);
+    });
+  }
+
+  test("an object that is larger than the server takes: invalid, and nothing is written", async (t) => {
+    const { server } = await guarded(t);
+    const cache = createWatchCache({ server: server.url, auth: () => ({ token: TOKEN }) });
+    t.after(() => cache.close());
+    const maps = cache.resource("configmaps");
+    const data = { all: "x".repeat(4 << 20) };
+    await rejection(maps.create({ metadata: { name: "large", namespace: "default" }, data }), "invalid", /entity too large/);
+    await maps.synced();
+    assert.equal(maps.peek("default/large"), undefined);
   });
 
   for (const transport of TRANSPORTS) {

@@ -44,7 +44,53 @@ describe("kube-apiserver", () => {
       await cache.close();
     }
   });
+
+  it("while the store is full, or an object too large for it, a write says so and the stream goes on", async () => {
+    const place = await Place.create(target);
+    const auth = () => ({ token: target.token });
+    const cache = createWatchCache({ server: target.url, auth, WebSocket: /** @type {any} */ (new Traffic(target.url).WebSocket) });
+    const post = (/** @type {object} */ body) => alarm(target.cluster.etcdUrl, body);
+    try {
+      const pods = cache.resource({ version: "v1", resource: "pods", namespace: place.namespace });
+      await pods.synced();
+      const sized = (/** @type {string} */ name, /** @type {number} */ bytes) => {
+        const { metadata, spec } = /** @type {any} */ (place.pod(name));
+        const containers = [{ ...spec.containers[0], env: [{ name: "ALL", value: "x".repeat(bytes) }] }];
+        return { metadata: { ...metadata, namespace: place.namespace }, spec: { ...spec, containers } };
+      };
+      const refused = (/** @type {string} */ name, /** @type {number} */ bytes) =>
+        pods.create(sized(name, bytes)).then(
+          () => assert.fail("it was written"),
+          (/** @type {any} */ error) => [error.code, error.message],
+        );
+      await post({ action: "ACTIVATE", alarm: "NOSPACE", memberID: 0 });
+      const [full, why] = await refused("no-space", 10);
+      assert.equal(full, "unavailable", why);
+      assert.match(why, /database space exceeded/);
+      assert.equal(pods.status.phase, "live");
+      await post({ action: "DEACTIVATE", alarm: "NOSPACE", memberID: 0 });
+      await pods.create(sized("fits", 10));
+      assert.ok(pods.peek(`${place.namespace}/fits`));
+      // Within the apiserver's bound, and beyond that of etcd.
+      const [inner, told] = await refused("too-large-for-etcd", 1_800_000);
+      assert.equal(inner, "unavailable", told);
+      assert.match(told, /request is too large/);
+      // The last one: such a connection is closed amid the upload, also for whoever comes behind.
+      const [code, words] = await refused("too-large", 4 << 20);
+      assert.equal(code, "invalid");
+      assert.match(words, /entity too large/);
+    } finally {
+      await post({ action: "DEACTIVATE", alarm: "NOSPACE", memberID: 0 });
+      await cache.close();
+    }
+  });
 });
+
+/** Sets or clears an alarm of etcd. @param {string} etcdUrl @param {object} body */
+async function alarm(etcdUrl, body) {
+  const answer = await fetch(`${etcdUrl}/v3/maintenance/alarm`, { method: "POST", body: JSON.stringify(body) });
+  assert.ok(answer.ok, await answer.text());
+}
 
 /** Creates a pod, however often it takes: an apiserver needs a moment to find its etcd again. @param {Place} place @param {string} name */
 async function eventuallyCreated(place, name) {
