@@ -134,14 +134,14 @@ for (const way of CONSOLES) {
 
     // The connection goes, and does not come back yet.
     await page.evaluate(() => globalThis.pages.leastRows());
-    server.control.fault("refuseUpgrade");
+    await page.context().setOffline(true);
     server.control.fault("drop");
     await page.locator("table.stale").waitFor();
     await setPhase(name, "Failed");
     await page.waitForTimeout(300);
     assert.equal((await textsOf(page)).length, before.length + 1);
     assert.ok((await textsOf(page)).includes(`${name} Running`));
-    server.control.fault("clear");
+    await page.context().setOffline(false);
     await shows(page, rowsOf(await podsOf()));
     await detail(`${name} Failed`);
     await page.locator("table:not(.stale)").waitFor();
@@ -160,7 +160,7 @@ for (const way of CONSOLES) {
     await page.evaluate(() => globalThis.pages.stop());
     assert.equal(await page.locator("#root").innerText(), "");
     assert.deepEqual(
-      said.filter((text) => !/WebSocket connection to .* failed/.test(text)),
+      said.filter((text) => !/WebSocket connection to .* failed|ERR_INTERNET_DISCONNECTED/.test(text)),
       [],
     );
     await page.context().close();
