@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { test } from "node:test";
 import { createInformerFactory, createWatchCache } from "watchcache";
+import { Asker } from "../../dist/kubernetes/request.js";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const VERBS = ["get", "list", "watch"];
@@ -431,6 +432,18 @@ test("a server that nobody hears of, a signal and the end of the cache each have
   await cache.close();
   await assert.rejects(late, coded("closed", /closed/));
   await assert.rejects(cache.discover(), coded("closed", /closed/));
+});
+
+test("a refusal whose meaning is not known before the WebAssembly is there ends with the cache all the same", async () => {
+  const refused = async () => new Response("no", { status: 403, headers: { "content-type": "text/plain" } });
+  let asked;
+  const reached = new Promise((resolve) => (asked = resolve));
+  const check = () => (asked(), new Promise(() => {}));
+  const asker = new Asker({ base: () => "http://server", auth: undefined, fetch: refused, credentials: "omit", check });
+  const answer = asker.ask({ path: "/api", accept: "application/json" });
+  await reached;
+  asker.close();
+  await assert.rejects(answer, coded("closed", /closed/));
 });
 
 test("credentials go with each request, are asked anew after a 401, and stand in no message", async (t) => {

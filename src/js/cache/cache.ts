@@ -294,7 +294,7 @@ function open(
       auth: auth && (async () => readCredentials(await auth())),
       fetch: settings.fetch ?? ask,
       // Of somebody's own fetch nobody knows its connections.
-      protocol: settings.fetch === undefined && hasFewConnections() ? protocolOf : undefined,
+      protocol: settings.fetch === undefined && runtime.host === undefined && hasFewConnections() ? protocolOf : undefined,
       fellBack: (server) => settings.logger.warn(fellBack(server, runtime)),
       encoder,
       WebSocket: typeof webSocketOf(settings) === "function" ? patient(() => webSocketOf(settings)) : undefined,

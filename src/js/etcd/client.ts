@@ -150,9 +150,10 @@ export class Client {
       // Nothing but this needs the leave of another origin.
       if (token !== undefined) init.headers = { authorization: token };
       const answer = await (fetch as typeof ask)(endpoint + path, init);
-      if (isPage(answer) && (answer.redirected || this.members > 1)) {
+      const strange = this.members > 1 && (answer.ok || answer.status === 404 || answer.status === 405);
+      if (isPage(answer) && (answer.redirected || strange)) {
         void answer.body?.cancel().catch(() => {});
-        // Where there are others, a page of something that is no etcd does not end the search, whatever its status.
+        // Where there are others, a page of something that is no etcd does not end the search.
         throw answer.redirected ? signIn() : noGateway();
       }
       if (!answer.ok) throw answered(answer.status, await answer.text(), retryAfterSeconds(answer.headers));

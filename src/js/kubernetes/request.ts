@@ -115,7 +115,7 @@ export class Asker {
         cache: body === undefined ? "no-cache" : "no-store",
         signal: abort.signal,
       });
-      return await this.#read(response, path);
+      return await this.#read(response, path, abort.signal);
     } catch (error) {
       if (this.#end.signal.aborted) throw closedError();
       if (error instanceof WatchCacheError) throw error;
@@ -125,12 +125,14 @@ export class Asker {
       const told = query === "" ? why : why.replaceAll(query, "");
       throw new WatchCacheError("network", `the request to ${address} got no answer: ${told}`, { retryable: true });
     } finally {
+      // Of what is no document nobody reads the rest.
+      abort.abort();
       clearTimeout(limit);
       this.#end.signal.removeEventListener("abort", end);
     }
   }
 
-  async #read(response: Response, path: string): Promise<unknown> {
+  async #read(response: Response, path: string, signal: AbortSignal): Promise<unknown> {
     const { status: code, redirected = false, headers } = response;
     const header = (name: string) => headers.get(name) ?? undefined;
     const contentType = header("content-type");
@@ -139,7 +141,9 @@ export class Asker {
       const head = { code, redirected, contentType, retryAfter: header("retry-after"), date: header("date") };
       // One that breaks off has said no all the same.
       const said = refused ? await bytes(response, MAX_REFUSAL_BYTES).catch(() => NOTHING) : NOTHING;
-      await this.#server.check(head, said).catch((thrown: unknown) => {
+      // The core may still be on its way, and is waited for no longer than the answer was.
+      await abandonable(this.#server.check(head, said), signal).catch((thrown: unknown) => {
+        if (signal.aborted) throw thrown;
         const { code, message, status, retryable, retryAfterSeconds } = toError(thrown);
         throw new WatchCacheError(code, `${path}: ${message}`, { status, retryable, retryAfterSeconds });
       });

@@ -83,6 +83,18 @@ export function useResource<
   Access extends Immutable | Mutable = Immutable,
   Index extends string = string,
 >(spec: SourceSpec<T> | PolledSourceSpec<T>, options?: CacheOptions<Index>): Resource<T, Access, Index>;
+/** The same, where there is a name. */
+export function useResource<
+  Name extends keyof ResourceTypes,
+  Access extends Immutable | Mutable = Immutable,
+  Index extends string = string,
+>(spec: Name | null | undefined, options?: CacheOptions<Index>): Resource<ResourceTypes[Name], Access, Index> | undefined;
+/** The same, where there is a source. */
+export function useResource<
+  T extends ObjectLike = KubeObject,
+  Access extends Immutable | Mutable = Immutable,
+  Index extends string = string,
+>(spec: SourceSpec<T> | PolledSourceSpec<T> | null | undefined, options?: CacheOptions<Index>): Resource<T, Access, Index> | undefined;
 /** The rows of a resource as the server makes them, or the metadata of its objects. */
 export function useResource<
   As extends "PartialObjectMetadata" | "Table",
