@@ -353,3 +353,10 @@ export async function rejection(promise, code, words) {
   assert.match(error.message, words);
   return error;
 }
+
+/** A raw server of 6 pods. @param {import("node:test").TestContext} t @param {any} [options] */
+export async function plain(t, options) {
+  const server = await RawServer.start(podsOf(6), options);
+  t.after(() => server.stop());
+  return server;
+}

@@ -32,8 +32,8 @@ export interface Discovery {
    * The resource that a name means, by kubectl's rules: a plural, then a short name, then a singular, in either case. `deployments.apps` and
    * `deployments.v1.apps` say the group, too. `pods`, `v1/pods` and `apps/v1/deployments` mean what they mean to `cache.resource`.
    *
-   * @throws {WatchCacheError} `not-found`; `unavailable` where the group could not be told; `invalid` for what is no name, and
-   *   for a name that several groups have, with all of them.
+   * @throws {WatchCacheError} `not-found`; `unavailable` where the group could not be told; `invalid` for what is no name.
+   *   A name that several groups have is `invalid`, too, with the names of all.
    */
   find(name: string | Pick<KindSpec, "kind" | "group" | "version" | "apiVersion">): ApiResource;
 }
