@@ -72,13 +72,25 @@ impl Availability {
 
     /// Whether no stream brings anything of this namespace until then. It is paused, or the server says no and is not asked again before.
     pub(super) fn is_still(&self, namespace: &str, until: WallTime) -> bool {
-        let branch = self.status.branches.iter().flatten().find(|branch| *branch.namespace == *namespace);
-        let (phase, retry_at) = branch.map_or((self.status.phase, self.status.retry_at), |branch| (branch.phase, branch.retry_at));
+        let (phase, retry_at) = self.of(namespace);
         match phase {
             Phase::Paused | Phase::Idle => true,
-            Phase::Failed | Phase::NeedsAuth => retry_at.is_some_and(|at| at > until),
+            Phase::Failed | Phase::NeedsAuth => retry_at.is_none_or(|at| at > until),
+            // Waiting for its next try, or for its turn.
+            Phase::Reconnecting => retry_at.is_some_and(|at| at > until),
             _ => false,
         }
+    }
+
+    /// Whether the server says no to this namespace.
+    pub(super) fn is_refused(&self, namespace: &str) -> bool {
+        matches!(self.of(namespace).0, Phase::Failed | Phase::NeedsAuth)
+    }
+
+    /// The phase of a namespace, and when its next try begins.
+    fn of(&self, namespace: &str) -> (Phase, Option<WallTime>) {
+        let branch = self.status.branches.iter().flatten().find(|branch| *branch.namespace == *namespace);
+        branch.map_or((self.status.phase, self.status.retry_at), |branch| (branch.phase, branch.retry_at))
     }
 
     /// Whether it can answer.

@@ -138,7 +138,7 @@ impl Reflector {
     async fn begin(&mut self) -> State {
         self.throttle.unpaused(&mut self.beside).await;
         self.sink.send(Message::RoundStarted).await;
-        if self.watch_list {
+        if self.watch_list && self.source.streams_first_state() {
             return State::Streaming(Streaming { unset: self.host.control.reset.get(), cut: false });
         }
         self.begin_list()

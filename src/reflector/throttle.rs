@@ -61,7 +61,10 @@ impl Throttle {
 
     /// Waits until its source can take a watch. What it gives is held until that has an answer.
     pub(super) async fn turn(&mut self, beside: &mut Beside, source: &dyn Source) -> Result<Option<Box<dyn Any>>, Asked> {
-        let Some(Turn { why, millis, come }) = source.turn() else { return Ok(None) };
+        let Some(Turn { why, millis, mut come }) = source.turn() else { return Ok(None) };
+        if let Some(come) = (&mut come).now_or_never() {
+            return Ok(Some(come));
+        }
         let retry_at = self.host.runtime.wall() + millis;
         self.sink.connection(Connection::Queued { why, retry_at }).await;
         let come = beside.until(Listen::WATCHING, None, come).await.map_err(|_| Asked)?;

@@ -45,9 +45,14 @@ pub trait Source {
     fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>>;
     /// Opens the watch. Resolves once it is open; an upstream that cannot be reached is [`crate::status::ErrorCode::Network`].
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>>;
-    /// What has to be waited for before a watch is asked for; `None`, mostly: nothing. Whoever does not wait may be refused.
+    /// What has to be waited for before a watch is asked for; it may be over at once. `None`, mostly: nothing. Whoever does not wait may be
+    /// refused.
     fn turn(&self) -> Option<Turn> {
         None
+    }
+    /// Whether a watch may bring the first state (`sendInitialEvents`), as far as is known.
+    fn streams_first_state(&self) -> bool {
+        true
     }
     /// Whether there is a request for one object. Without it, objects are looked for in lists.
     fn gets(&self) -> bool {

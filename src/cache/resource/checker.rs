@@ -146,7 +146,9 @@ impl Check {
             // Both at one version, so what is held is noted down before the first await.
             let (version, held) = {
                 let cacher = self.access.cacher.borrow();
-                let version = namespace.as_ref().map_or(Some(cacher.version()), |namespace| cacher.reached(namespace));
+                // What is held of one that is refused is old, and the server would not say how old.
+                let reached = |namespace: &Rc<str>| cacher.reached(namespace).filter(|_| !cacher.availability().is_refused(namespace));
+                let version = namespace.as_ref().map_or(Some(cacher.version()), reached);
                 let Some(version) = version else { continue };
                 let held = cacher.store().namespace(namespace.as_deref().unwrap_or_default());
                 (version.clone(), held.cloned().collect::<Vec<_>>())

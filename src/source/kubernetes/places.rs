@@ -23,7 +23,12 @@ use crate::time::{Instant, Millis};
 const MAX_WATCHES: usize = 4;
 
 /// How long a watch keeps its place while others wait.
-pub(super) const TURN_MS: Millis = 10_000;
+const TURN_MS: Millis = TURN_SECONDS as Millis * 1000;
+/// The same in seconds.
+pub(super) const TURN_SECONDS: u32 = 10;
+
+/// How soon whoever waits looks again, at the soonest.
+const LOOK_AGAIN_MS: Millis = 1000;
 
 /// The places of one origin.
 #[derive(Default)]
@@ -33,8 +38,10 @@ pub(super) struct Places {
     waiting: RefCell<VecDeque<Rc<Waiting>>>,
 }
 
+#[derive(Default)]
 struct Holder {
-    since: Instant,
+    /// Since when its watch is open; `None` while it is being opened.
+    since: Cell<Option<Instant>>,
     /// Its turn is over, and somebody waits.
     called_back: Cell<bool>,
     waker: RefCell<Option<Waker>>,
@@ -62,44 +69,33 @@ struct Queued {
 struct Come(Kept);
 
 impl Places {
-    /// A place at once. `limited`: whether the origin has so few; else there is always one.
-    pub(super) fn take(self: &Rc<Self>, limited: bool, now: Instant) -> Result<Place, Error> {
-        if limited && self.is_full() {
-            return Err(self.why());
+    /// A place at once.
+    pub(super) fn take(self: &Rc<Self>) -> Result<Place, Error> {
+        if self.holders.borrow().len() >= MAX_WATCHES || self.is_waited_for() {
+            return Err(why());
         }
-        Ok(self.hold(now))
+        Ok(self.hold())
     }
 
-    /// What has to be waited for before a place can be taken; `None` where one is free.
-    pub(super) fn turn(self: &Rc<Self>, kept: &Kept, runtime: &Rc<dyn Runtime>) -> Option<Turn> {
-        if !self.is_full() {
-            return None;
-        }
+    /// The wait for a place, which is over at once where one is free.
+    pub(super) fn turn(self: &Rc<Self>, kept: &Kept, runtime: &Rc<dyn Runtime>) -> Turn {
+        let turns = self.waiting.borrow().len() / MAX_WATCHES + 1;
         let (places, kept, runtime) = (self.clone(), kept.clone(), runtime.clone());
         let come = async move {
             let place = places.wait(&*runtime).await;
             kept.replace(Some(place));
             Box::new(Come(kept)) as Box<dyn std::any::Any>
         };
-        Some(Turn { why: self.why(), millis: TURN_MS, come: come.boxed_local() })
+        Turn { why: why(), millis: turns as Millis * TURN_MS, come: come.boxed_local() }
     }
 
-    fn is_full(&self) -> bool {
-        self.holders.borrow().len() >= MAX_WATCHES || !self.waiting.borrow().is_empty()
+    /// Whether somebody waits for a place.
+    pub(super) fn is_waited_for(&self) -> bool {
+        !self.waiting.borrow().is_empty()
     }
 
-    fn why(&self) -> Error {
-        let message = format!(
-            "{} watches over fetch are open to this server, and over HTTP/1.1 a browser opens six connections to it: this one waits for its \
-             turn, and turns change every {} s. Serve over HTTP/2, or let watches come over WebSockets",
-            self.holders.borrow().len(),
-            TURN_MS / 1000
-        );
-        Error::new(ErrorCode::Unavailable, message)
-    }
-
-    fn hold(self: &Rc<Self>, now: Instant) -> Place {
-        let holder = Rc::new(Holder { since: now, called_back: Cell::new(false), waker: RefCell::default() });
+    fn hold(self: &Rc<Self>) -> Place {
+        let holder = Rc::<Holder>::default();
         self.holders.borrow_mut().push(holder.clone());
         Place { places: self.clone(), holder }
     }
@@ -114,7 +110,7 @@ impl Places {
             let look_again = queued.call_back(runtime);
             let free = poll_fn(|cx| queued.poll(cx, |queued| queued.places.holders.borrow().len() < MAX_WATCHES));
             if let Either::Left(_) = select(free, look_again).await {
-                return self.hold(runtime.now());
+                return self.hold();
             }
         }
     }
@@ -125,6 +121,15 @@ impl Places {
             waker.wake();
         }
     }
+}
+
+fn why() -> Error {
+    let message = format!(
+        "{MAX_WATCHES} watches over fetch are open to this server, and over HTTP/1.1 a browser opens six connections to it: this one waits for \
+         its turn, and turns change every {} s. Serve over HTTP/2, or let watches come over WebSockets",
+        TURN_MS / 1000
+    );
+    Error::new(ErrorCode::Unavailable, message)
 }
 
 impl Queued {
@@ -140,17 +145,20 @@ impl Queued {
         Poll::Pending
     }
 
-    /// The first of the queue calls back who has held a place for longest, once that one's turn is over. Completes when it is to look again.
+    /// The first of the queue calls back whose watch has been open for longest, once that one's turn is over. Completes when it is to look
+    /// again. Who is still opening a watch is left to it.
     fn call_back(&self, runtime: &dyn Runtime) -> LocalBoxFuture<'static, ()> {
-        let oldest = self.places.holders.borrow().iter().min_by_key(|holder| holder.since).cloned();
-        let held = oldest.as_ref().map_or(0, |oldest| runtime.now().since(oldest.since));
-        if let Some(oldest) = oldest.filter(|_| held >= TURN_MS) {
-            oldest.called_back.set(true);
-            if let Some(waker) = oldest.waker.take() {
+        let open = |holder: &Rc<Holder>| Some((holder.since.get().filter(|_| !holder.called_back.get())?, holder.clone()));
+        let longest = self.places.holders.borrow().iter().filter_map(open).min_by_key(|(since, _)| *since);
+        let Some((since, longest)) = longest else { return runtime.sleep(LOOK_AGAIN_MS) };
+        let millis = runtime.now().since(since);
+        if millis >= TURN_MS {
+            longest.called_back.set(true);
+            if let Some(waker) = longest.waker.take() {
                 waker.wake();
             }
         }
-        runtime.sleep(TURN_MS.saturating_sub(held).max(1000))
+        runtime.sleep(TURN_MS.saturating_sub(millis).max(LOOK_AGAIN_MS))
     }
 }
 
@@ -168,9 +176,10 @@ impl Drop for Come {
 }
 
 impl Place {
-    /// The frames of a watch, which holds this place until it ends, or until its turn is over and somebody waits.
-    pub(super) fn held_by(self, frames: FrameStream) -> FrameStream {
-        Held { place: self, frames }.boxed_local()
+    /// The frames of a watch that is open from now on. It has this place until it ends, or until its turn is over and somebody waits.
+    pub(super) fn held_by(self, frames: FrameStream, now: Instant) -> FrameStream {
+        self.holder.since.set(Some(now));
+        InTurn { place: self, frames }.boxed_local()
     }
 }
 
@@ -181,12 +190,12 @@ impl Drop for Place {
     }
 }
 
-struct Held {
+struct InTurn {
     place: Place,
     frames: FrameStream,
 }
 
-impl Stream for Held {
+impl Stream for InTurn {
     type Item = Result<Vec<u8>, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -211,14 +220,11 @@ mod tests {
     async fn watch(places: Rc<Places>, runtime: SharedRuntime, watched: Rc<Cell<u32>>) {
         let kept = Kept::default();
         loop {
-            let come = match places.turn(&kept, &runtime) {
-                Some(turn) => Some(turn.come.await),
-                None => None,
-            };
-            let place = kept.take().map_or_else(|| places.take(true, runtime.now()), Ok).expect("whoever waited has a place");
+            let come = places.turn(&kept, &runtime).come.await;
+            let place = kept.take().expect("whoever waited has a place");
             assert!(places.holders.borrow().len() <= MAX_WATCHES);
             drop(come);
-            let mut frames = place.held_by(stream::pending().boxed_local());
+            let mut frames = place.held_by(stream::pending().boxed_local(), runtime.now());
             watched.set(watched.get() + 1);
             assert!(frames.next().await.is_none(), "it ends in good order when others wait");
         }
@@ -246,21 +252,55 @@ mod tests {
     fn while_nobody_waits_a_watch_keeps_its_place() {
         let time = VirtualTime::new(1);
         let places = Rc::<Places>::default();
-        let held: Vec<_> = (0..MAX_WATCHES).map(|_| places.take(true, time.now()).ok().unwrap()).collect();
-        let mut all = stream::select_all(held.into_iter().map(|place| place.held_by(stream::pending().boxed_local())));
+        let held: Vec<_> = (0..MAX_WATCHES).map(|_| places.take().ok().unwrap()).collect();
+        let mut all = stream::select_all(held.into_iter().map(|place| place.held_by(stream::pending().boxed_local(), time.now())));
         let end = time.run_until(select(all.next(), time.sleep(100 * TURN_MS)));
         assert!(matches!(end, Either::Right(_)));
     }
 
     #[test]
-    fn where_connections_are_not_few_there_is_always_a_place() {
+    fn a_turn_begins_when_its_watch_is_open_and_nobody_waits_for_one_that_does_not_open() {
+        let time = VirtualTime::new(1);
+        let runtime: SharedRuntime = time.clone();
         let places = Rc::<Places>::default();
-        let held: Vec<_> = (0..20).map(|_| places.take(false, Instant::START).ok().unwrap()).collect();
-        let error = places.take(true, Instant::START).err().expect("they count all the same");
+        // The first of all is still being opened.
+        let opening = places.take().ok().unwrap();
+        time.suspend(TURN_MS);
+        let held: Vec<_> = (1..MAX_WATCHES).map(|_| places.take().ok().unwrap()).collect();
+        let mut all = stream::select_all(held.into_iter().map(|place| place.held_by(stream::pending().boxed_local(), time.now())));
+        let kept = Kept::default();
+        let come = places.turn(&kept, &runtime).come;
+        let began = time.elapsed();
+        let mut waits = Box::pin(come);
+        let before = time.run_until(select(&mut waits, select(all.next(), time.sleep(TURN_MS - 1))));
+        assert!(matches!(before, Either::Right((Either::Right(_), _))));
+        drop(before);
+        // One of those that are open goes, whatever the other does.
+        let _come = time.run_until(select(waits, async { while all.next().await.is_some() {} }.boxed_local()));
+        assert!((TURN_MS..TURN_MS + LOOK_AGAIN_MS).contains(&(time.elapsed() - began)), "{}", time.elapsed() - began);
+        let mut frames = opening.held_by(stream::iter([Ok(vec![1])]).chain(stream::pending()).boxed_local(), time.now());
+        assert!(time.run_until(frames.next()).is_some(), "its turn begins now");
+    }
+
+    #[test]
+    fn a_place_that_is_free_needs_no_wait_and_others_come_turn_by_turn() {
+        let time = VirtualTime::new(1);
+        let runtime: SharedRuntime = time.clone();
+        let (places, kept) = (Rc::<Places>::default(), Kept::default());
+        let turn = places.turn(&kept, &runtime);
+        assert!(turn.come.now_or_never().is_some(), "and gives it back");
+        let _held: Vec<_> = (0..MAX_WATCHES).map(|_| places.take().ok().unwrap()).collect();
+        let error = places.take().err().unwrap();
         assert_eq!(error.code, ErrorCode::Unavailable);
-        assert!(error.message.contains("20 watches over fetch") && error.message.contains("HTTP/2"), "{}", error.message);
-        drop(held);
-        assert!(places.take(true, Instant::START).is_ok());
+        assert!(error.message.contains("4 watches over fetch") && error.message.contains("HTTP/2"), "{}", error.message);
+        let mut waits = Vec::new();
+        for millis in [1, 1, 1, 1, 2, 2].map(|turns| turns * TURN_MS) {
+            let turn = places.turn(&Kept::default(), &runtime);
+            assert_eq!(turn.millis, millis);
+            let mut come = turn.come;
+            assert!((&mut come).now_or_never().is_none());
+            waits.push(come);
+        }
     }
 
     #[test]
@@ -268,20 +308,20 @@ mod tests {
         let time = VirtualTime::new(1);
         let runtime: SharedRuntime = time.clone();
         let (places, kept) = (Rc::<Places>::default(), Kept::default());
-        let mut held: Vec<_> = (0..MAX_WATCHES).map(|_| places.take(true, time.now()).ok().unwrap()).collect();
-        let waits = places.turn(&kept, &runtime).unwrap().come;
-        let gives_up = places.turn(&Kept::default(), &runtime).unwrap().come;
+        let mut held: Vec<_> = (0..MAX_WATCHES).map(|_| places.take().ok().unwrap()).collect();
+        let waits = places.turn(&kept, &runtime).come;
+        let gives_up = places.turn(&Kept::default(), &runtime).come;
         let mut both = Box::pin(futures::future::join(gives_up, waits));
         assert!(both.as_mut().now_or_never().is_none());
         drop(both);
         assert!(places.waiting.borrow().is_empty());
         held.pop();
-        held.push(places.take(true, time.now()).ok().unwrap());
-        let waits = places.turn(&kept, &runtime).unwrap().come;
+        held.push(places.take().ok().unwrap());
+        let waits = places.turn(&kept, &runtime).come;
         held.pop();
         let come = time.run_until(waits);
-        assert!(places.take(true, time.now()).is_err(), "it is kept for whoever waited");
+        assert!(places.take().is_err(), "it is kept for whoever waited");
         drop(come);
-        assert!(kept.borrow().is_none() && places.take(true, time.now()).is_ok());
+        assert!(kept.borrow().is_none() && places.take().is_ok());
     }
 }

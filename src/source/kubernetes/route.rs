@@ -1,29 +1,25 @@
 //! How a watch comes: over a WebSocket, or over fetch as lines. What is remembered of a server decides, and who gives no choice has none to make.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
 
 use futures::FutureExt;
 use futures::future::{Either, LocalBoxFuture, select};
-use rustc_hash::FxHashMap;
 
-use super::places::{Kept, Places};
+use super::places::{Kept, Places, TURN_SECONDS};
+use super::servers::{Servers, Sockets};
 use super::socket::{first_word, no_web_socket, not_opened, probe};
 use crate::runtime::Runtime;
 use crate::source::request::WatchRequest;
 use crate::source::source::{FrameStream, Turn};
 use crate::status::{Error, ErrorCode};
-use crate::time::{Instant, Millis};
+use crate::time::Millis;
 
 /// A socket that has not opened for so long is asked about over fetch: some proxies take the request for one and never answer.
 const PATIENCE_MS: Millis = 5000;
 
 /// How much longer such a socket has once the server answers over fetch.
 const LAST_MOMENT_MS: Millis = 1000;
-
-/// How long a server whose sockets are refused is asked for none. Each refusal behind it doubles that, up to a day.
-const FIRST_MEMORY_MS: Millis = 600_000;
-const MAX_MEMORY_MS: Millis = 86_400_000;
 
 /// The option `transport`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,75 +83,6 @@ pub trait Wire {
     fn lines(&self, request: &WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>>;
 }
 
-/// What the watches of one host remember of their servers.
-#[derive(Default)]
-pub struct Servers {
-    sockets: RefCell<FxHashMap<String, Rc<Sockets>>>,
-    places: RefCell<FxHashMap<String, Rc<Places>>>,
-}
-
-/// What is remembered of a server's WebSockets.
-#[derive(Default)]
-struct Sockets {
-    refused: Cell<Option<Refused>>,
-    /// Nobody has been told of it.
-    untold: Cell<bool>,
-}
-
-#[derive(Clone, Copy)]
-struct Refused {
-    until: Instant,
-    memory: Millis,
-}
-
-impl Sockets {
-    fn are_refused(&self, now: Instant) -> bool {
-        self.refused.get().is_some_and(|refused| now < refused.until)
-    }
-
-    /// One was refused.
-    fn refuse(&self, now: Instant) {
-        // Several that are tried at once are one refusal.
-        if self.are_refused(now) {
-            return;
-        }
-        let before = self.refused.get();
-        self.untold.set(before.is_none());
-        let memory = before.map_or(FIRST_MEMORY_MS, |refused| (refused.memory * 2).min(MAX_MEMORY_MS));
-        self.refused.set(Some(Refused { until: now.saturating_add(memory), memory }));
-    }
-
-    fn opened(&self) {
-        self.refused.set(None);
-    }
-}
-
-impl Servers {
-    /// The way to one resource of a server. `server` is its base URL.
-    pub fn route(&self, server: &str, transport: Transport, runtime: Rc<dyn Runtime>) -> Route {
-        let mut sockets = self.sockets.borrow_mut();
-        sockets.retain(|_, known| Rc::strong_count(known) > 1 || known.are_refused(runtime.now()));
-        let mut places = self.places.borrow_mut();
-        places.retain(|_, known| Rc::strong_count(known) > 1);
-        Route {
-            transport,
-            sockets: sockets.entry(server.to_string()).or_default().clone(),
-            places: places.entry(origin(server).to_string()).or_default().clone(),
-            plain: server.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http:")),
-            kept: Kept::default(),
-            headers: Cell::default(),
-            taken: Cell::default(),
-            runtime,
-        }
-    }
-}
-
-/// The scheme, host and port of a URL.
-fn origin(url: &str) -> &str {
-    let host = url.find("://").map_or(0, |at| at + 3);
-    url[host..].find('/').map_or(url, |end| &url[..host + end])
-}
-
 /// The way of one resource's watches.
 pub struct Route {
     transport: Transport,
@@ -170,6 +97,14 @@ pub struct Route {
 }
 
 impl Route {
+    /// The way to one resource of a server. `server` is its base URL.
+    pub fn new(servers: &Servers, server: &str, transport: Transport, runtime: Rc<dyn Runtime>) -> Self {
+        let (sockets, places) = servers.remembered(server, runtime.now());
+        let plain = server.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http:"));
+        let (kept, headers, taken) = (Kept::default(), Cell::default(), Cell::default());
+        Self { transport, sockets, places, plain, kept, headers, taken, runtime }
+    }
+
     /// How the last watch came.
     pub fn taken(&self) -> Option<Transport> {
         self.taken.get()
@@ -177,7 +112,7 @@ impl Route {
 
     /// Whether the server's WebSockets are refused, and nobody has been told yet.
     pub fn fell_back(&self) -> bool {
-        self.sockets.untold.take()
+        self.sockets.tell()
     }
 
     /// What has to be waited for before a watch is asked for. `protocol`: by which the server's last answer came; an empty text where the host
@@ -186,13 +121,19 @@ impl Route {
         if !self.takes_lines(self.headers.get()) || !self.is_limited(protocol) {
             return None;
         }
-        self.places.turn(&self.kept, &self.runtime)
+        Some(self.places.turn(&self.kept, &self.runtime))
+    }
+
+    /// Whether a watch may bring the first state, as far as is known. Servers compress it in pieces, of which a browser's fetch reads the first.
+    pub fn streams_first_state(&self) -> bool {
+        !self.takes_lines(self.headers.get())
     }
 
     /// Opens a watch.
     pub async fn open(&self, wire: &dyn Wire, request: &WatchRequest, protocol: Option<&str>) -> Result<FrameStream, Error> {
-        self.headers.set(wire.has_headers());
-        if self.takes_lines(wire.has_headers()) {
+        let headers = wire.has_headers();
+        self.headers.set(headers);
+        if self.takes_lines(headers) {
             return self.lines(wire, request, protocol).await;
         }
         let socket = match self.socket(wire, request).await {
@@ -240,17 +181,22 @@ impl Route {
     }
 
     async fn lines(&self, wire: &dyn Wire, request: &WatchRequest, protocol: Option<&str>) -> Result<FrameStream, Error> {
-        if self.transport == Transport::Auto && request.send_initial_events.is_some() {
-            let message =
-                "servers compress the first state of a watch in pieces, of which fetch reads the first alone: a list is read instead";
-            return Err(Error::network(message));
+        if request.send_initial_events.is_some() {
+            let message = "a watch over fetch brings no first state: a list is read instead";
+            return Err(Error::new(ErrorCode::Unavailable, message));
         }
-        let place = match self.kept.take() {
-            Some(place) => place,
-            None => self.places.take(self.is_limited(protocol), self.runtime.now())?,
-        };
         self.taken.set(Some(Transport::Fetch));
-        Ok(place.held_by(wire.lines(request).await?))
+        if !self.is_limited(protocol) {
+            return wire.lines(request).await;
+        }
+        let place = self.kept.take().map_or_else(|| self.places.take(), Ok)?;
+        let mut request = request.clone();
+        if self.places.is_waited_for() {
+            // It ends with its turn. The server knows, and says before how far it is: a quiet watch would fall behind, turn by turn.
+            request.timeout_seconds = request.timeout_seconds.min(TURN_SECONDS);
+        }
+        let frames = wire.lines(&request).await?;
+        Ok(place.held_by(frames, self.runtime.now()))
     }
 
     async fn socket(&self, wire: &dyn Wire, request: &WatchRequest) -> Result<FrameStream, Unanswered> {
@@ -310,6 +256,8 @@ mod tests {
     use super::*;
     use crate::runtime::Timer;
     use crate::runtime::virtual_time::VirtualTime;
+    use crate::source::kubernetes::servers::FIRST_MEMORY_MS;
+    use crate::source::kubernetes::socket::FIRST_WORD_MS;
     use crate::status::Status;
 
     /// What a path to a server does with sockets.
@@ -375,7 +323,12 @@ mod tests {
         }
 
         fn lines(&self, request: &WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
-            self.asked.borrow_mut().push(if request.timeout_seconds == 1 { "probe" } else { "fetch" }.into());
+            let what = match request.timeout_seconds {
+                1 => "probe",
+                TURN_SECONDS => "turn",
+                _ => "fetch",
+            };
+            self.asked.borrow_mut().push(what.into());
             future::ready(self.lines.borrow().clone().map(|()| quiet())).boxed_local()
         }
     }
@@ -387,7 +340,7 @@ mod tests {
     }
 
     fn route(servers: &Servers, path: &Path, transport: Transport) -> Route {
-        servers.route(SERVER, transport, path.time.clone())
+        Route::new(servers, SERVER, transport, path.time.clone())
     }
 
     #[test]
@@ -402,7 +355,7 @@ mod tests {
             let _open = path.open(&other, &request()).unwrap();
             assert_eq!(path.asked(), "fetch");
             assert!(other.fell_back() && !auto.fell_back());
-            let elsewhere = servers.route("https://host/clusters/y", Transport::Auto, path.time.clone());
+            let elsewhere = Route::new(&servers, "https://host/clusters/y", Transport::Auto, path.time.clone());
             let _open = path.open(&elsewhere, &request()).unwrap();
             assert!(path.asked().starts_with("socket"), "another path may lead to another server");
             // Each refusal makes the memory longer, and a socket that opens ends it.
@@ -496,36 +449,62 @@ mod tests {
         let (servers, path) = (Servers::default(), Path::new(Sockets::Close));
         let auto = route(&servers, &path, Transport::Auto);
         let initial = WatchRequest { send_initial_events: Some(true), ..request() };
-        assert_eq!(path.open(&auto, &initial).err().unwrap().code, ErrorCode::Network);
+        assert!(auto.streams_first_state(), "nobody has been asked yet");
+        // The server has answered, so it is not away for anybody.
+        assert_eq!(path.open(&auto, &initial).err().unwrap().code, ErrorCode::Unavailable);
+        assert!(!auto.streams_first_state());
         assert!(!path.asked().contains("fetch") && auto.fell_back());
         let _open = path.open(&auto, &request()).unwrap();
         assert_eq!(path.asked(), "fetch");
+        // Nor where a host has no sockets, or somebody wants none.
+        let fetch = route(&servers, &path, Transport::named("auto", false).unwrap());
+        assert!(!fetch.streams_first_state() && path.open(&fetch, &initial).is_err());
+        assert_eq!(path.asked(), "");
+    }
+
+    #[test]
+    fn of_two_that_are_refused_at_once_the_later_one_tries_no_other_socket() {
+        let (servers, path) = (Servers::default(), Path::new(Sockets::Close));
+        let (one, other) = (route(&servers, &path, Transport::Auto), route(&servers, &path, Transport::Auto));
+        // The other is still on its way to the question why.
+        let asks = async {
+            path.time.sleep(FIRST_WORD_MS / 2).await;
+            other.open(&path, &request(), None).await
+        };
+        let (first, second) = path.time.run_until(futures::future::join(one.open(&path, &request(), None), asks.boxed_local()));
+        assert!(first.is_ok() && second.is_ok());
+        assert_eq!(path.asked.borrow().iter().filter(|asked| *asked == "socket").count(), 3);
     }
 
     #[test]
     fn over_http_1_watches_by_fetch_wait_for_their_turn_and_sockets_do_not() {
         let (servers, path) = (Servers::default(), Path::new(Sockets::Open));
-        let plain = |transport| servers.route("http://host/api", transport, path.time.clone());
+        let plain = |transport| Route::new(&servers, "http://host/api", transport, path.time.clone());
         let (fetch, auto) = (plain(Transport::Fetch), plain(Transport::Auto));
         let open = |route: &Route, protocol| path.time.run_until(route.open(&path, &request(), protocol));
         let mut held: Vec<_> = (0..4).map(|_| open(&fetch, Some("")).unwrap()).collect();
         for (protocol, waits) in [(None, false), (Some("h2"), false), (Some("h3"), false), (Some("http/1.1"), true), (Some(""), true)] {
             assert_eq!((fetch.turn(protocol).is_some(), auto.turn(protocol).is_some()), (waits, false), "{protocol:?}");
         }
-        let secure = servers.route(SERVER, Transport::Fetch, path.time.clone());
+        let secure = Route::new(&servers, SERVER, Transport::Fetch, path.time.clone());
         assert!(secure.turn(Some("")).is_none(), "with TLS it is HTTP/2, mostly");
         assert_eq!(open(&fetch, Some("")).err().unwrap().code, ErrorCode::Unavailable);
         let turn = fetch.turn(Some("")).unwrap();
         held.pop();
         let come = path.time.run_until(turn.come);
         assert_eq!(open(&plain(Transport::Fetch), Some("")).err().unwrap().code, ErrorCode::Unavailable, "it is not this one's turn");
+        path.asked.take();
         assert!(open(&fetch, Some("")).is_ok());
         drop(come);
-    }
-
-    #[test]
-    fn an_origin_is_what_stands_before_the_path() {
-        assert_eq!(origin("https://host:6443/clusters/x"), "https://host:6443");
-        assert_eq!(origin("http://[::1]:80"), "http://[::1]:80");
+        // While others wait, the server is told how long the turn is.
+        let mut waits = plain(Transport::Fetch).turn(Some("")).unwrap().come;
+        let other = plain(Transport::Fetch);
+        let come = path.time.run_until(other.turn(Some("")).unwrap().come);
+        assert!((&mut waits).now_or_never().is_none());
+        held.push(open(&other, Some("")).unwrap());
+        drop(come);
+        held.pop();
+        let _come = path.time.run_until(&mut waits);
+        assert_eq!(path.asked(), "fetch turn");
     }
 }

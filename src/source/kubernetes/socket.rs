@@ -45,7 +45,7 @@ pub(super) fn probe(request: &WatchRequest) -> WatchRequest {
 }
 
 /// How long a probe is listened to. An error that ends a watch upon its handshake is there with the answer, and a quiet watch says nothing.
-const FIRST_WORD_MS: Millis = 250;
+pub(super) const FIRST_WORD_MS: Millis = 250;
 
 /// What the answer to a [`probe`] begins with: the error, where the server ends the watch with one.
 ///

@@ -13,7 +13,8 @@ use crate::web::values::{property, text};
 /// The credentials of one connection.
 #[derive(Default)]
 pub(super) struct Credentials {
-    headers: Option<JsValue>,
+    /// Copied for each request.
+    headers: Option<Headers>,
     pub(super) token: Option<String>,
     pub(super) subprotocols: Vec<String>,
     pub(super) query: Vec<(String, String)>,
@@ -25,36 +26,41 @@ impl Credentials {
         let Some(auth) = auth else { return Ok(Self::default()) };
         let answer = auth.call0(&JsValue::UNDEFINED).map_err(|thrown| from_auth(&thrown))?;
         let answer = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_auth(&thrown))?;
-        Ok(Self::read(&answer))
+        Self::read(&answer)
     }
 
     /// Whether there are headers, of which browsers send none with a WebSocket.
     pub(super) fn has_headers(&self) -> bool {
-        self.headers().is_ok_and(|headers| Array::from(&headers).length() > 0)
+        self.headers.as_ref().is_some_and(|headers| Array::from(headers).length() > 0)
     }
 
     /// The headers, to add to.
     pub(super) fn headers(&self) -> Result<Headers, Error> {
-        let Some(given) = &self.headers else { return Headers::new().map_err(|_| unreadable()) };
-        let constructor = global_function("Headers").ok_or_else(unreadable)?;
-        Ok(Reflect::construct(&constructor, &Array::of1(given)).map_err(|_| unreadable())?.unchecked_into())
+        self.headers.as_ref().map_or_else(|| Headers::new().map_err(|_| unreadable()), |headers| headers_of(headers))
     }
 
     /// Takes what the facade has checked: it names what cannot be meant.
-    fn read(answer: &JsValue) -> Self {
+    fn read(answer: &JsValue) -> Result<Self, Error> {
         let pair = |pair: JsValue| {
             let pair: Array = pair.unchecked_into();
             Some((pair.get(0).as_string()?, pair.get(1).as_string()?))
         };
         let subprotocols = property(answer, "subprotocols").map(|given| Array::from(&given)).unwrap_or_default();
         let query = property(answer, "query").map(|query| Object::entries(query.unchecked_ref())).unwrap_or_default();
-        Self {
-            headers: property(answer, "headers"),
+        Ok(Self {
+            // What lists its members by itself may do so once.
+            headers: property(answer, "headers").map(|given| headers_of(&given)).transpose()?,
             token: text(answer, "token"),
             subprotocols: subprotocols.iter().filter_map(|given| given.as_string()).collect(),
             query: query.iter().filter_map(pair).collect(),
-        }
+        })
     }
+}
+
+/// A `Headers` of the host, of whatever makes one.
+fn headers_of(given: &JsValue) -> Result<Headers, Error> {
+    let constructor = global_function("Headers").ok_or_else(unreadable)?;
+    Ok(Reflect::construct(&constructor, &Array::of1(given)).map_err(|_| unreadable())?.unchecked_into())
 }
 
 /// What is said of headers that no request can have. They may be secret.

@@ -30,15 +30,15 @@ pub(in crate::web) struct KubernetesSource(Rc<Upstream>);
 
 /// Where it is, and how it is reached.
 struct Upstream {
-    place: Place,
+    api: Api,
     path: String,
     columns: ColumnsSeen,
     route: Route,
 }
 
-/// What the resource of one namespace shares with those of others.
+/// The API that it is of, and how that is reached: what the resource of one namespace shares with those of others.
 #[derive(Clone)]
-struct Place {
+struct Api {
     server: String,
     transport: Transport,
     selection: Selection,
@@ -54,10 +54,10 @@ struct Place {
 }
 
 impl Upstream {
-    fn at(place: Place, path: String) -> Self {
+    fn new(api: Api, path: String) -> Self {
         let runtime: SharedRuntime = Rc::new(WebRuntime::new());
-        let route = servers().route(&place.server, place.transport, runtime);
-        Self { place, path, columns: ColumnsSeen::default(), route }
+        let route = Route::new(&servers(), &api.server, api.transport, runtime);
+        Self { api, path, columns: ColumnsSeen::default(), route }
     }
 }
 
@@ -68,7 +68,7 @@ impl KubernetesSource {
         let given = Bag::new("transport", value);
         let sockets = given.function("WebSocket");
         let transport = Transport::named(&given.required::<String>("transport"), sockets.is_some());
-        let place = Place {
+        let api = Api {
             server: given.required("server"),
             transport: transport.map_err(|error| to_js(&error))?,
             selection: Selection { labels: given.get("labelSelector"), fields: given.get("fieldSelector") },
@@ -81,50 +81,50 @@ impl KubernetesSource {
             fell_back: given.function("fellBack"),
         };
         let path = given.required("path");
-        given.check().map(|()| Self(Rc::new(Upstream::at(place, path))))
+        given.check().map(|()| Self(Rc::new(Upstream::new(api, path))))
     }
 
     /// The same resource in one namespace alone.
     pub(in crate::web) fn within(&self, namespace: &str) -> Self {
         let path = in_namespace(&self.0.path, namespace).filter(|_| !namespace.is_empty());
         let path = path.unwrap_or_else(|| self.0.path.clone());
-        Self(Rc::new(Upstream::at(self.0.place.clone(), path)))
+        Self(Rc::new(Upstream::new(self.0.api.clone(), path)))
     }
 
     async fn credentials(&self) -> Result<Credentials, Error> {
-        Credentials::ask(self.0.place.auth.as_ref()).await
+        Credentials::ask(self.0.api.auth.as_ref()).await
     }
 
     fn url(&self, path: &str, query: &str) -> String {
-        format!("{}{path}?{query}", self.0.place.server)
+        format!("{}{path}?{query}", self.0.api.server)
     }
 
     /// The address of a watch.
     fn watch_url(&self, request: &WatchRequest, credentials: &Credentials) -> String {
-        self.url(&self.0.path, &watch_query(request, &self.0.place.selection, &credentials.query))
+        self.url(&self.0.path, &watch_query(request, &self.0.api.selection, &credentials.query))
     }
 
     async fn get_body(&self, accept: &str, url: &str, credentials: &Credentials) -> Result<Body, Error> {
-        self.0.place.fetch.send(Request { method: "GET", accept, content: None }, url, credentials).await
+        self.0.api.fetch.send(Request { method: "GET", accept, content: None }, url, credentials).await
     }
 
     /// The frames of a watch over fetch.
     async fn frames(&self, url: &str, credentials: &Credentials) -> Result<FrameStream, Error> {
-        let form = self.0.place.form;
+        let form = self.0.api.form;
         let frames = frames(self.get_body(form.accept(false), url, credentials).await?.chunks());
         Ok(if form == Form::Table { rows_of_frames(frames, self.0.columns.clone()) } else { frames })
     }
 
     /// By which protocol the server's last answer came.
     fn protocol(&self) -> Option<String> {
-        let told = self.0.place.protocol.as_ref()?.call1(&JsValue::UNDEFINED, &self.0.place.server.as_str().into());
+        let told = self.0.api.protocol.as_ref()?.call1(&JsValue::UNDEFINED, &self.0.api.server.as_str().into());
         Some(told.ok().and_then(|protocol| protocol.as_string()).unwrap_or_default())
     }
 
     /// Says once that the server's WebSockets are refused.
     fn tell_fell_back(&self) {
-        if let Some(hears) = &self.0.place.fell_back {
-            let _thrown = hears.call1(&JsValue::UNDEFINED, &self.0.place.server.as_str().into());
+        if let Some(hears) = &self.0.api.fell_back {
+            let _thrown = hears.call1(&JsValue::UNDEFINED, &self.0.api.server.as_str().into());
         }
     }
 
@@ -149,7 +149,7 @@ impl Wire for Watch {
         let (source, credentials) = (self.source.clone(), self.credentials.clone());
         let url = source.watch_url(request, &credentials);
         async move {
-            let Place { sockets, encoder, .. } = &source.0.place;
+            let Api { sockets, encoder, .. } = &source.0.api;
             match sockets {
                 Some(constructor) => websocket::open(constructor, &url, &credentials, encoder.clone()).await,
                 None => Err(Unopened::Silent),
@@ -171,7 +171,7 @@ impl Source for KubernetesSource {
         async move {
             let credentials = source.credentials().await?;
             let (path, request) = list_in(&source.0.path, request);
-            let Place { selection, form, .. } = &source.0.place;
+            let Api { selection, form, .. } = &source.0.api;
             let url = source.url(&path, &list_query(&request, selection, &credentials.query));
             let page = source.get_body(form.accept(true), &url, &credentials).await?.chunks();
             Ok(if *form == Form::Table { rows_of_page(page, source.0.columns.clone()) } else { page })
@@ -180,11 +180,11 @@ impl Source for KubernetesSource {
     }
 
     fn part(&self) -> Option<&'static str> {
-        self.0.place.form.kind()
+        self.0.api.form.kind()
     }
 
     fn is_rendered(&self) -> bool {
-        self.0.place.form == Form::Table
+        self.0.api.form == Form::Table
     }
 
     fn columns(&self) -> Option<Rc<str>> {
@@ -196,7 +196,7 @@ impl Source for KubernetesSource {
     }
 
     fn server(&self) -> Option<String> {
-        Some(self.0.place.server.clone())
+        Some(self.0.api.server.clone())
     }
 
     fn collection(&self) -> Option<Collection> {
@@ -205,6 +205,10 @@ impl Source for KubernetesSource {
 
     fn turn(&self) -> Option<Turn> {
         self.0.route.turn(self.protocol().as_deref())
+    }
+
+    fn streams_first_state(&self) -> bool {
+        self.0.route.streams_first_state()
     }
 
     fn transport(&self) -> Option<&'static str> {
@@ -236,7 +240,7 @@ impl Source for KubernetesSource {
             let credentials = source.credentials().await?;
             let url = source.url(&path, &object_query(&credentials.query));
             // A part with an address of its own is no row of the Table.
-            let form = if subresource.is_none() { source.0.place.form } else { Form::Whole };
+            let form = if subresource.is_none() { source.0.api.form } else { Form::Whole };
             let document = read_all(source.get_body(form.accept(false), &url, &credentials).await?.chunks()).await?;
             source.answer(form, document)
         }
@@ -246,7 +250,7 @@ impl Source for KubernetesSource {
     fn write(&self, request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
         let source = self.clone();
         async move {
-            let Place { selection, fetch, form, .. } = &source.0.place;
+            let Api { selection, fetch, form, .. } = &source.0.api;
             let path = &source.0.path;
             let (method, content_type, own) = (request.method(), request.content_type(), request.path(path)?);
             let credentials = source.credentials().await?;

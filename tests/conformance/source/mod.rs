@@ -2,7 +2,6 @@
 //!
 //! Each wire has a recorded stream of its own. One server plays them all, and one judge holds what a user may see. No event is lost, doubled or
 //! out of order. There is no half object, and no version beyond what was delivered whole.
-//! out of order. No object is half, and no version is beyond what was delivered whole.
 
 mod etcd;
 mod kubernetes;
