@@ -152,10 +152,11 @@ test("a whole session may be given: what else stands in it is nobody's mistake",
   assert.equal(it.asked[0].headers.authorization, "Bearer theirs");
 });
 
-test("headers come as an object, as pairs, as Headers or as a Map, and what is undefined in them is not sent", async (t) => {
+test("headers come as an object, as pairs, as Headers, as a Map or as an iterator, and what is undefined in them is not sent", async (t) => {
   const pairs = [["x-id", "17"]];
-  for (const headers of [{ "x-id": "17", "x-none": undefined }, pairs, new Headers(pairs), new Map(pairs)]) {
-    const it = await pods(t, () => ({ headers, token: "t" }));
+  const all = [{ "x-id": "17", "x-none": undefined }, pairs, new Headers(pairs), new Map(pairs)].map((headers) => () => headers);
+  for (const headers of [...all, () => pairs.values()]) {
+    const it = await pods(t, () => ({ headers: headers(), token: "t" }));
     await it.resource.synced();
     const { "x-id": id, "x-none": none, authorization } = it.asked[0].headers;
     assert.deepEqual([id, none, authorization], ["17", undefined, "Bearer t"]);

@@ -484,6 +484,21 @@ test("credentials go with each request, are asked anew after a 401, and stand in
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const review = (status) => ({ kind: "SelfSubjectAccessReview", apiVersion: "authorization.k8s.io/v1", status });
 
+test("headers of auth are sent in each form that the host takes", async (t) => {
+  const pairs = [["authorization", "Bearer mine"]];
+  for (const headers of [
+    () => Object.fromEntries(pairs),
+    () => pairs,
+    () => new Headers(pairs),
+    () => new Map(pairs),
+    () => pairs.values(),
+  ]) {
+    const { cache, asked } = await serving(t, ALL, { auth: () => ({ headers: headers() }) });
+    await cache.discover();
+    assert.deepEqual(new Set(asked.map(({ authorization }) => authorization)), new Set(["Bearer mine"]));
+  }
+});
+
 test("may I: the question is what the API wants, and its answer is kept", async (t) => {
   let user = "jane";
   const answers = (path, _request, { body }) =>

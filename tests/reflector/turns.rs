@@ -9,8 +9,8 @@ use watchcache::cache::{Resource, ResourceConfig};
 use watchcache::connection::Phase;
 use watchcache::reflector::ReflectorConfig;
 use watchcache::runtime::virtual_time::VirtualTime;
-use watchcache::source::kubernetes::{Route, Servers, Transport, Unopened, Wire};
-use watchcache::source::{FrameStream, ListRequest, PageStream, Source, Turn, WatchRequest};
+use watchcache::source::kubernetes::{Connector, Servers, Transport, Unopened, Wire};
+use watchcache::source::{FrameStream, ListRequest, PageStream, Source, Turn, WatchRequest, WriteParameters, WriteRequest};
 use watchcache::status::{Error, ErrorCode};
 use watchcache::time::Millis;
 
@@ -19,7 +19,7 @@ use crate::helpers::upstream::{Shared, Upstream};
 /// A resource of a server that is asked over HTTP/1.1.
 struct Plain {
     upstream: Rc<Shared>,
-    route: Rc<Route>,
+    connector: Rc<Connector>,
     open: Rc<Cell<usize>>,
     most: Rc<Cell<usize>>,
 }
@@ -54,14 +54,18 @@ impl Source for Plain {
         self.upstream.list(request)
     }
 
+    fn write(&self, request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
+        self.upstream.write(request)
+    }
+
     fn turn(&self) -> Option<Turn> {
-        self.route.turn(Some("http/1.1"))
+        self.connector.turn(Some("http/1.1"))
     }
 
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
-        let (lines, route, open, most) = (Lines(self.upstream.clone()), self.route.clone(), self.open.clone(), self.most.clone());
+        let (lines, connector, open, most) = (Lines(self.upstream.clone()), self.connector.clone(), self.open.clone(), self.most.clone());
         async move {
-            let frames = route.open(&lines, &request, Some("http/1.1")).await?;
+            let frames = connector.open(&lines, &request, Some("http/1.1")).await?;
             open.set(open.get() + 1);
             most.set(most.get().max(open.get()));
             let counted = Counted(open);
@@ -87,7 +91,7 @@ impl Page {
             (0..3).for_each(|pod| _ = upstream.put("default", &format!("pod-{pod}")));
             let source = Plain {
                 upstream: Rc::new(Shared(upstream.clone())),
-                route: Rc::new(servers.route("http://kube.test/api", Transport::Fetch, time.clone())),
+                connector: Rc::new(Connector::new(&servers, "http://kube.test/api", Transport::Fetch, time.clone())),
                 open: Rc::clone(&open),
                 most: Rc::clone(&most),
             };
@@ -126,7 +130,7 @@ fn version(resource: &Resource) -> u64 {
 }
 
 #[test]
-fn the_fifth_watch_says_why_it_waits_and_all_are_new_again_within_a_few_turns() {
+fn wir_20_the_fifth_watch_says_why_it_waits_and_all_are_new_again_within_a_few_turns() {
     // Of one page, and of several, beside which a watch would be begun.
     for (seed, page_size) in [(1, 500), (2, 2), (3, 1)] {
         let page = Page::new(seed, 10, page_size);
@@ -147,6 +151,33 @@ fn the_fifth_watch_says_why_it_waits_and_all_are_new_again_within_a_few_turns() 
         }
         assert!(page.all.iter().all(|(_, resource)| resource.with(|cacher| cacher.stats().lists) == 1), "nothing is listed anew");
     }
+}
+
+#[test]
+fn a_server_that_is_slower_than_a_turn_keeps_nobody_behind() {
+    let page = Page::new(5, 6, 500);
+    page.all.iter().for_each(|(upstream, _)| upstream.latency.set(25_000));
+    page.start();
+    page.run(120_000);
+    for _ in 0..4 {
+        page.all.iter().for_each(|(upstream, _)| _ = upstream.put("default", "new"));
+        page.run(180_000);
+        assert_eq!((page.behind(), page.most.get()), (0, 4));
+    }
+}
+
+#[test]
+fn a_write_of_one_that_waits_for_its_turn_is_answered_at_once_and_shown_in_its_turn() {
+    let page = Page::new(6, 14, 500);
+    page.start();
+    page.run(3_000);
+    let (_, waiting) = page.all.iter().rfind(|(_, resource)| phase(resource) != Phase::Live).unwrap();
+    let document = br#"{"metadata":{"namespace":"default","name":"mine"}}"#.to_vec();
+    let began = page.time.elapsed();
+    page.time.run_until(waiting.clone().create(document, WriteParameters::default())).unwrap();
+    assert!(page.time.elapsed() - began < 1_000, "it waits for nothing");
+    page.run(60_000);
+    assert_eq!(waiting.with(|cacher| cacher.stats().objects), 4);
 }
 
 #[test]

@@ -89,7 +89,10 @@ export interface WatchCacheOptions<Index extends string = string> {
   watchList?: boolean | undefined;
   /** How long a stream outlives its last user, in milliseconds. Default 5,000. */
   linger?: number | undefined;
-  /** A watch that brings no frame for this long, in milliseconds, is taken for dead and opened again. Default 90,000. */
+  /**
+   * A watch that brings no frame for this long, in milliseconds, is taken for dead and opened again. Default 90,000.
+   * With less than 7,000 the transport `"auto"` cannot learn that a proxy swallows WebSockets.
+   */
   idleTimeout?: number | undefined;
   /** How failed connections are retried. */
   retry?: { [Name in keyof RetryOptions]?: RetryOptions[Name] | undefined } | undefined;

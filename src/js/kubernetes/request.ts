@@ -60,12 +60,9 @@ export class Asker {
   async identity(): Promise<Identity> {
     const { auth } = this.#server;
     const { headers: given, token, query = {} } = auth === undefined ? {} : readCredentials(await called(auth));
-    const headers = new Headers();
+    let headers: Headers;
     try {
-      if (Array.isArray(given)) for (const [name, value] of given as [string, string][]) headers.append(name, value);
-      else if (typeof (given as Headers | undefined)?.forEach === "function")
-        (given as Headers).forEach((value, name) => headers.append(name, value));
-      else for (const [name, value] of Object.entries(given ?? {})) headers.set(name, value as string);
+      headers = new Headers(given as HeadersInit | undefined);
       if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
     } catch {
       throw invalid("auth: the headers cannot be read");

@@ -283,6 +283,24 @@ mod tests {
     }
 
     #[test]
+    fn one_that_does_not_go_when_it_is_called_back_keeps_nobody_else_waiting() {
+        let time = VirtualTime::new(1);
+        let runtime: SharedRuntime = time.clone();
+        let places = Rc::<Places>::default();
+        let hold = |millis| {
+            time.suspend(millis);
+            places.take().ok().unwrap().held_by(stream::pending().boxed_local(), time.now())
+        };
+        // Nobody reads the oldest: whoever does is busy.
+        let _unread = hold(1);
+        let mut read = stream::select_all((1..MAX_WATCHES).map(|_| hold(1)));
+        let waits = places.turn(&Kept::default(), &runtime).come;
+        let reads = async { while read.next().await.is_some() {} };
+        let came = time.run_until(select(waits, select(reads.boxed_local(), time.sleep(2 * TURN_MS))));
+        assert!(matches!(came, Either::Left(_)));
+    }
+
+    #[test]
     fn a_place_that_is_free_needs_no_wait_and_others_come_turn_by_turn() {
         let time = VirtualTime::new(1);
         let runtime: SharedRuntime = time.clone();

@@ -13,8 +13,8 @@ use super::fetch::{Fetch, Request};
 use super::websocket::{self, Encoder};
 use crate::runtime::SharedRuntime;
 use crate::source::kubernetes::{
-    ColumnsSeen, Form, Route, Selection, Transport, Unopened, Wire, frames, in_namespace, list_in, list_query, namespace_of, object_path,
-    object_query, row_of_answer, rows_of_frames, rows_of_page, watch_query, with_subresource,
+    ColumnsSeen, Connector, Form, Selection, Transport, Unopened, Wire, frames, in_namespace, list_in, list_query, namespace_of,
+    object_path, object_query, row_of_answer, rows_of_frames, rows_of_page, watch_query, with_subresource,
 };
 use crate::source::page::read_all;
 use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, Turn, WatchRequest, WriteRequest};
@@ -33,7 +33,7 @@ struct Upstream {
     api: Api,
     path: String,
     columns: ColumnsSeen,
-    route: Route,
+    connector: Connector,
 }
 
 /// The API that it is of, and how that is reached: what the resource of one namespace shares with those of others.
@@ -56,8 +56,8 @@ struct Api {
 impl Upstream {
     fn new(api: Api, path: String) -> Self {
         let runtime: SharedRuntime = Rc::new(WebRuntime::new());
-        let route = Route::new(&servers(), &api.server, api.transport, runtime);
-        Self { api, path, columns: ColumnsSeen::default(), route }
+        let connector = Connector::new(&servers(), &api.server, api.transport, runtime);
+        Self { api, path, columns: ColumnsSeen::default(), connector }
     }
 }
 
@@ -204,15 +204,15 @@ impl Source for KubernetesSource {
     }
 
     fn turn(&self) -> Option<Turn> {
-        self.0.route.turn(self.protocol().as_deref())
+        self.0.connector.turn(self.protocol().as_deref())
     }
 
     fn streams_first_state(&self) -> bool {
-        self.0.route.streams_first_state()
+        self.0.connector.streams_first_state()
     }
 
     fn transport(&self) -> Option<&'static str> {
-        self.0.route.taken().map(Transport::name)
+        self.0.connector.taken().map(Transport::name)
     }
 
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
@@ -220,8 +220,8 @@ impl Source for KubernetesSource {
         async move {
             let credentials = Rc::new(source.credentials().await?);
             let watch = Watch { source: source.clone(), credentials };
-            let opened = source.0.route.open(&watch, &request, source.protocol().as_deref()).await;
-            if source.0.route.fell_back() {
+            let opened = source.0.connector.open(&watch, &request, source.protocol().as_deref()).await;
+            if source.0.connector.fell_back() {
                 source.tell_fell_back();
             }
             opened

@@ -16,7 +16,7 @@ use watchcache::source::{Joined, Source};
 use watchcache::status::{Error, ErrorCode};
 
 use crate::helpers::rig::{Rig, Setup};
-use crate::helpers::upstream::{ListFault, Shared, Upstream};
+use crate::helpers::upstream::{ListFault, Shared, Upstream, WatchFault};
 
 /// A rig over several upstreams.
 pub(super) struct Namespaces {
@@ -93,6 +93,14 @@ pub(super) fn owned(namespaces: &[&str]) -> Vec<String> {
 
 pub(super) fn forbidden() -> Error {
     Error::new(ErrorCode::Forbidden, "pods is forbidden")
+}
+
+/// The server refuses this namespace from now on.
+pub(super) fn refuse_from_now_on(all: &Namespaces, namespace: &str) {
+    let upstream = all.of(namespace);
+    upstream.watch_faults.borrow_mut().extend((0..50).map(|_| WatchFault::Refuse(forbidden())));
+    upstream.list_faults.borrow_mut().extend((0..50).map(|_| ListFault::Refuse(forbidden())));
+    upstream.drop_streams();
 }
 
 /// Two namespaces, of which the server refuses the second.

@@ -8,7 +8,7 @@ use watchcache::connection::Phase;
 use watchcache::informer::InformerOptions;
 use watchcache::runtime::Spawn;
 use watchcache::source::{DeleteOptions, WriteParameters};
-use watchcache::status::{Error, ErrorCode};
+use watchcache::status::{Error, ErrorCode, Status};
 
 use super::*;
 use crate::after;
@@ -49,10 +49,7 @@ fn refused_everywhere_is_refused() {
 #[test]
 fn rows_of_a_namespace_that_is_refused_later_stay_and_are_stale() {
     let all = Namespaces::new(&["a", "b"]);
-    let b = all.of("b");
-    b.watch_faults.borrow_mut().extend((0..50).map(|_| WatchFault::Refuse(forbidden())));
-    b.list_faults.borrow_mut().extend((0..50).map(|_| ListFault::Refuse(forbidden())));
-    b.drop_streams();
+    refuse_from_now_on(&all, "b");
     all.rig.run(60_000);
     assert_eq!(all.keys(), ["a/first", "b/first"]);
     let status = all.rig.status();
@@ -63,10 +60,7 @@ fn rows_of_a_namespace_that_is_refused_later_stay_and_are_stale() {
 #[test]
 fn a_write_does_not_wait_for_a_stream_that_is_refused() {
     let all = Namespaces::new(&["a", "b"]);
-    let b = all.of("b");
-    b.watch_faults.borrow_mut().extend((0..50).map(|_| WatchFault::Refuse(forbidden())));
-    b.list_faults.borrow_mut().extend((0..50).map(|_| ListFault::Refuse(forbidden())));
-    b.drop_streams();
+    refuse_from_now_on(&all, "b");
     all.rig.run(60_000);
     let waited = |write: &mut dyn FnMut()| {
         let began = all.rig.time.elapsed();
@@ -81,12 +75,34 @@ fn a_write_does_not_wait_for_a_stream_that_is_refused() {
 }
 
 #[test]
+fn a_write_does_not_wait_for_a_stream_whose_next_try_is_after_its_patience() {
+    let all = Namespaces::new(&["a", "b"]);
+    let (b, later) = (all.of("b"), || Error::from(Status::too_many_requests("later", 300)));
+    b.list_faults.borrow_mut().extend((0..9).map(|_| ListFault::Refuse(later())));
+    b.watch_faults.borrow_mut().extend((0..9).map(|_| WatchFault::Refuse(later())));
+    b.drop_streams();
+    all.rig.run(5_000);
+    assert_eq!(all.branches()[1], ("b".into(), Phase::Reconnecting, Some(later().code)));
+    let began = all.rig.time.elapsed();
+    let document = br#"{"metadata":{"namespace":"b","name":"mine"}}"#.to_vec();
+    all.rig.wait(all.rig.resource.clone().create(document, WriteParameters::default())).unwrap();
+    assert_eq!(all.rig.time.elapsed() - began, 0);
+}
+
+#[test]
 fn a_namespace_that_is_refused_is_not_compared() {
     let all = with_one_refused();
     assert!(matches!(check(&all), Outcome::Success(_)));
     ghost(&all, "a");
     assert!(matches!(check(&all), Outcome::Failure(_)));
     assert!(matches!(check(&Namespaces::new(&[])), Outcome::Success(_)));
+    // Nor is one whose rows are from before.
+    let all = Namespaces::new(&["a", "b"]);
+    ghost(&all, "b");
+    refuse_from_now_on(&all, "b");
+    all.rig.run(60_000);
+    assert_eq!(all.keys(), ["a/first", "b/first", "b/ghost"]);
+    assert!(matches!(check(&all), Outcome::Success(_)));
 }
 
 #[test]
@@ -137,10 +153,7 @@ fn an_error_tells_of_the_namespace_that_was_refused_last() {
 #[test]
 fn rows_of_one_that_is_refused_outlive_a_want_of_memory() {
     let all = Namespaces::new(&["a", "b"]);
-    let b = all.of("b");
-    b.watch_faults.borrow_mut().extend((0..50).map(|_| WatchFault::Refuse(forbidden())));
-    b.list_faults.borrow_mut().extend((0..50).map(|_| ListFault::Refuse(forbidden())));
-    b.drop_streams();
+    refuse_from_now_on(&all, "b");
     all.rig.run(5_000);
     let a = all.of("a");
     a.list_faults.borrow_mut().push_back(ListFault::Refuse(Error::new(ErrorCode::OutOfMemory, "no more")));

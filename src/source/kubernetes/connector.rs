@@ -83,8 +83,8 @@ pub trait Wire {
     fn lines(&self, request: &WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>>;
 }
 
-/// The way of one resource's watches.
-pub struct Route {
+/// Opens the watches of one resource.
+pub struct Connector {
     transport: Transport,
     sockets: Rc<Sockets>,
     places: Rc<Places>,
@@ -96,8 +96,8 @@ pub struct Route {
     runtime: Rc<dyn Runtime>,
 }
 
-impl Route {
-    /// The way to one resource of a server. `server` is its base URL.
+impl Connector {
+    /// For one resource of a server. `server` is its base URL.
     pub fn new(servers: &Servers, server: &str, transport: Transport, runtime: Rc<dyn Runtime>) -> Self {
         let (sockets, places) = servers.remembered(server, runtime.now());
         let plain = server.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http:"));
@@ -287,9 +287,9 @@ mod tests {
             Self { sockets: Cell::new(sockets), lines, headers: false, time, asked: RefCell::default() }
         }
 
-        fn open(&self, route: &Route, request: &WatchRequest) -> Result<FrameStream, Error> {
+        fn open(&self, connector: &Connector, request: &WatchRequest) -> Result<FrameStream, Error> {
             self.asked.take();
-            self.time.run_until(route.open(self, request, None))
+            self.time.run_until(connector.open(self, request, None))
         }
 
         /// The transports asked for, the probes among them.
@@ -339,23 +339,23 @@ mod tests {
         WatchRequest { resource_version: "7".into(), timeout_seconds: 300, ..WatchRequest::default() }
     }
 
-    fn route(servers: &Servers, path: &Path, transport: Transport) -> Route {
-        Route::new(servers, SERVER, transport, path.time.clone())
+    fn connector(servers: &Servers, path: &Path, transport: Transport) -> Connector {
+        Connector::new(servers, SERVER, transport, path.time.clone())
     }
 
     #[test]
-    fn a_server_that_opens_no_socket_is_watched_over_fetch_and_asked_for_none_for_a_while() {
+    fn wir_19_a_server_that_opens_no_socket_is_watched_over_fetch_and_asked_for_none_for_a_while() {
         for sockets in [Sockets::Close, Sockets::Forbid] {
             let (servers, path) = (Servers::default(), Path::new(sockets));
-            let auto = route(&servers, &path, Transport::Auto);
+            let auto = connector(&servers, &path, Transport::Auto);
             let _open = path.open(&auto, &request()).unwrap();
             assert_eq!((path.asked().as_str(), auto.taken()), ("socket probe socket fetch", Some(Transport::Fetch)));
             // Others of the same server know it, and it is told once.
-            let other = route(&servers, &path, Transport::Auto);
+            let other = connector(&servers, &path, Transport::Auto);
             let _open = path.open(&other, &request()).unwrap();
             assert_eq!(path.asked(), "fetch");
             assert!(other.fell_back() && !auto.fell_back());
-            let elsewhere = Route::new(&servers, "https://host/clusters/y", Transport::Auto, path.time.clone());
+            let elsewhere = Connector::new(&servers, "https://host/clusters/y", Transport::Auto, path.time.clone());
             let _open = path.open(&elsewhere, &request()).unwrap();
             assert!(path.asked().starts_with("socket"), "another path may lead to another server");
             // Each refusal makes the memory longer, and a socket that opens ends it.
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn a_server_that_comes_up_between_a_socket_and_its_question_keeps_its_sockets() {
         let (servers, path) = (Servers::default(), Path::new(Sockets::CloseOnce));
-        let auto = route(&servers, &path, Transport::Auto);
+        let auto = connector(&servers, &path, Transport::Auto);
         let _open = path.open(&auto, &request()).unwrap();
         assert_eq!((path.asked().as_str(), auto.taken(), auto.fell_back()), ("socket probe socket", Some(Transport::WebSocket), false));
     }
@@ -386,7 +386,7 @@ mod tests {
     #[test]
     fn a_socket_that_is_never_answered_is_given_up_once_the_server_answers_over_fetch() {
         let (servers, path) = (Servers::default(), Path::new(Sockets::Swallow));
-        let auto = route(&servers, &path, Transport::Auto);
+        let auto = connector(&servers, &path, Transport::Auto);
         let _open = path.open(&auto, &request()).unwrap();
         assert!(auto.fell_back());
         assert_eq!(path.asked(), "socket probe fetch");
@@ -395,7 +395,7 @@ mod tests {
         // A slow server is no such proxy.
         for slow in [PATIENCE_MS - 1, PATIENCE_MS + 1, PATIENCE_MS + 900] {
             let path = Path::new(Sockets::OpenAfter(slow));
-            let auto = route(&Servers::default(), &path, Transport::Auto);
+            let auto = connector(&Servers::default(), &path, Transport::Auto);
             let _open = path.open(&auto, &request()).unwrap();
             assert_eq!((auto.taken(), auto.fell_back()), (Some(Transport::WebSocket), false), "{slow}");
         }
@@ -408,7 +408,7 @@ mod tests {
             for error in [Error::network("refused"), Status::new(403, "Forbidden", "no").into()] {
                 let (servers, path) = (Servers::default(), Path::new(sockets));
                 *path.lines.borrow_mut() = Err(error.clone());
-                let auto = route(&servers, &path, Transport::Auto);
+                let auto = connector(&servers, &path, Transport::Auto);
                 assert_eq!(path.open(&auto, &request()).err(), Some(error));
                 assert_eq!((path.asked().as_str(), auto.taken()), ("socket probe", None));
                 path.sockets.set(Sockets::Open);
@@ -421,13 +421,13 @@ mod tests {
     #[test]
     fn who_chooses_gets_that_or_an_error_that_says_what_to_do() {
         let (servers, path) = (Servers::default(), Path::new(Sockets::Close));
-        let error = path.open(&route(&servers, &path, Transport::WebSocket), &request()).err().unwrap();
+        let error = path.open(&connector(&servers, &path, Transport::WebSocket), &request()).err().unwrap();
         assert_eq!((error.code, path.asked().as_str()), (ErrorCode::Network, "socket probe"));
         assert!(error.message.contains("transport \"fetch\""), "{}", error.message);
-        let _open = path.open(&route(&servers, &path, Transport::Fetch), &request()).unwrap();
+        let _open = path.open(&connector(&servers, &path, Transport::Fetch), &request()).unwrap();
         assert_eq!(path.asked(), "fetch");
         path.sockets.set(Sockets::Forbid);
-        let error = path.open(&route(&servers, &path, Transport::WebSocket), &request()).err().unwrap();
+        let error = path.open(&connector(&servers, &path, Transport::WebSocket), &request()).err().unwrap();
         assert_eq!((error.message.as_str(), path.asked().as_str()), ("insecure", "socket"));
         assert!(["auto", "websocket", "fetch"].iter().all(|name| Transport::named(name, true).unwrap().name() == *name));
         assert_eq!(Transport::named("auto", false), Ok(Transport::Fetch));
@@ -439,7 +439,7 @@ mod tests {
     #[test]
     fn credentials_with_headers_go_over_fetch() {
         let (servers, path) = (Servers::default(), Path { headers: true, ..Path::new(Sockets::Open) });
-        let _open = path.open(&route(&servers, &path, Transport::Auto), &request()).unwrap();
+        let _open = path.open(&connector(&servers, &path, Transport::Auto), &request()).unwrap();
         assert_eq!(path.asked(), "fetch");
     }
 
@@ -447,7 +447,7 @@ mod tests {
     #[test]
     fn wir_09_the_first_state_of_a_watch_never_comes_over_fetch() {
         let (servers, path) = (Servers::default(), Path::new(Sockets::Close));
-        let auto = route(&servers, &path, Transport::Auto);
+        let auto = connector(&servers, &path, Transport::Auto);
         let initial = WatchRequest { send_initial_events: Some(true), ..request() };
         assert!(auto.streams_first_state(), "nobody has been asked yet");
         // The server has answered, so it is not away for anybody.
@@ -457,7 +457,7 @@ mod tests {
         let _open = path.open(&auto, &request()).unwrap();
         assert_eq!(path.asked(), "fetch");
         // Nor where a host has no sockets, or somebody wants none.
-        let fetch = route(&servers, &path, Transport::named("auto", false).unwrap());
+        let fetch = connector(&servers, &path, Transport::named("auto", false).unwrap());
         assert!(!fetch.streams_first_state() && path.open(&fetch, &initial).is_err());
         assert_eq!(path.asked(), "");
     }
@@ -465,7 +465,7 @@ mod tests {
     #[test]
     fn of_two_that_are_refused_at_once_the_later_one_tries_no_other_socket() {
         let (servers, path) = (Servers::default(), Path::new(Sockets::Close));
-        let (one, other) = (route(&servers, &path, Transport::Auto), route(&servers, &path, Transport::Auto));
+        let (one, other) = (connector(&servers, &path, Transport::Auto), connector(&servers, &path, Transport::Auto));
         // The other is still on its way to the question why.
         let asks = async {
             path.time.sleep(FIRST_WORD_MS / 2).await;
@@ -479,14 +479,14 @@ mod tests {
     #[test]
     fn over_http_1_watches_by_fetch_wait_for_their_turn_and_sockets_do_not() {
         let (servers, path) = (Servers::default(), Path::new(Sockets::Open));
-        let plain = |transport| Route::new(&servers, "http://host/api", transport, path.time.clone());
+        let plain = |transport| Connector::new(&servers, "http://host/api", transport, path.time.clone());
         let (fetch, auto) = (plain(Transport::Fetch), plain(Transport::Auto));
-        let open = |route: &Route, protocol| path.time.run_until(route.open(&path, &request(), protocol));
+        let open = |connector: &Connector, protocol| path.time.run_until(connector.open(&path, &request(), protocol));
         let mut held: Vec<_> = (0..4).map(|_| open(&fetch, Some("")).unwrap()).collect();
         for (protocol, waits) in [(None, false), (Some("h2"), false), (Some("h3"), false), (Some("http/1.1"), true), (Some(""), true)] {
             assert_eq!((fetch.turn(protocol).is_some(), auto.turn(protocol).is_some()), (waits, false), "{protocol:?}");
         }
-        let secure = Route::new(&servers, SERVER, Transport::Fetch, path.time.clone());
+        let secure = Connector::new(&servers, SERVER, Transport::Fetch, path.time.clone());
         assert!(secure.turn(Some("")).is_none(), "with TLS it is HTTP/2, mostly");
         assert_eq!(open(&fetch, Some("")).err().unwrap().code, ErrorCode::Unavailable);
         let turn = fetch.turn(Some("")).unwrap();
