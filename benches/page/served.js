@@ -31,6 +31,33 @@ class Told {
   }
 }
 
+async function byHand({ endpoint, prefix }, subscribers, more) {
+  const range = { key: toBase64(prefix), range_end: toBase64(endOf(prefix)) };
+  const answer = await fetch(`${endpoint}/v3/kv/range`, { method: "POST", body: JSON.stringify(range) });
+  const { header, kvs = [] } = await answer.json();
+  const held = new Map(kvs.map((kv) => [fromBase64(kv.key), JSON.parse(fromBase64(kv.value))]));
+  const socket = new WebSocket(`${endpoint.replace("http", "ws")}/v3/watch`);
+  await new Promise((resolve) => (socket.onopen = resolve));
+  await new Promise((resolve) => {
+    socket.onmessage = ({ data }) => {
+      const { result } = JSON.parse(data);
+      if (result.created) resolve();
+      for (const { type, kv } of result.events ?? []) {
+        const key = fromBase64(kv.key);
+        if (type === "DELETE") {
+          held.delete(key);
+          continue;
+        }
+        const value = JSON.parse(fromBase64(kv.value));
+        held.set(key, value);
+        for (const tell of subscribers) tell(value);
+      }
+    };
+    socket.send(JSON.stringify({ create_request: { ...range, start_revision: String(BigInt(header.revision) + 1n), ...more } }));
+  });
+  return { held: () => held.size, end: () => socket.close() };
+}
+
 const etcd = {
   async watchcache({ endpoint, prefix }, subscribers) {
     const cache = createWatchCache({ linger: 3_600_000, idleTimeout: 3_600_000 });
@@ -44,32 +71,10 @@ const etcd = {
     return { held: () => resource.size, end: () => cache.close() };
   },
 
-  async "WebSocket and JSON.parse by hand"({ endpoint, prefix }, subscribers) {
-    const range = { key: toBase64(prefix), range_end: toBase64(endOf(prefix)) };
-    const answer = await fetch(`${endpoint}/v3/kv/range`, { method: "POST", body: JSON.stringify(range) });
-    const { header, kvs = [] } = await answer.json();
-    const held = new Map(kvs.map((kv) => [fromBase64(kv.key), JSON.parse(fromBase64(kv.value))]));
-    const socket = new WebSocket(`${endpoint.replace("http", "ws")}/v3/watch`);
-    await new Promise((resolve) => (socket.onopen = resolve));
-    await new Promise((resolve) => {
-      socket.onmessage = ({ data }) => {
-        const { result } = JSON.parse(data);
-        if (result.created) resolve();
-        for (const { type, kv } of result.events ?? []) {
-          const key = fromBase64(kv.key);
-          if (type === "DELETE") {
-            held.delete(key);
-            continue;
-          }
-          const value = JSON.parse(fromBase64(kv.value));
-          held.set(key, value);
-          for (const tell of subscribers) tell(value);
-        }
-      };
-      socket.send(JSON.stringify({ create_request: { ...range, start_revision: String(BigInt(header.revision) + 1n) } }));
-    });
-    return { held: () => held.size, end: () => socket.close() };
-  },
+  "WebSocket and JSON.parse by hand": (where, subscribers) => byHand(where, subscribers, {}),
+
+  // What ours asks for, so that each deletion can tell what it deleted.
+  "the same by hand, with prev_kv": (where, subscribers) => byHand(where, subscribers, { prev_kv: true }),
 };
 
 const servers = { etcd, kubernetes };

@@ -7,7 +7,7 @@ import { servedInTurns, servedLines } from "../lib/served.mjs";
 import { EtcdCluster } from "../../tests/servers/harness/etcd-cluster.mjs";
 
 const PLANS = { full: { rounds: 9, events: 10_000 }, quick: { rounds: 1, events: 500 } };
-const NAMES = [OURS, "WebSocket and JSON.parse by hand"];
+const NAMES = [OURS, "WebSocket and JSON.parse by hand", "the same by hand, with prev_kv"];
 const KEYS = 1_000;
 const WRITERS = 16;
 
