@@ -413,6 +413,24 @@ test("one of both roots is enough", async (t) => {
   assert.equal((await cache.discover()).find("deploy").name, "apps/v1/deployments");
 });
 
+test("groups that nobody may see are told of, and why no name is found in them", async (t) => {
+  const refused = { code: 403, raw: JSON.stringify(forbidden) };
+  for (const [hidden, group, name, missing, also] of [
+    ["/api", "", "deploy", { kind: "Pod", group: "" }, /the core group: \/api: nobody may/],
+    ["/apis", "*", "po", "deployments.apps", /any group but the core group: \/apis: nobody may/],
+  ]) {
+    const { cache } = await serving(t, { ...ALL, [hidden]: refused });
+    const { failed, find } = await cache.discover();
+    assert.deepEqual(
+      failed.filter(({ group }) => group !== "metrics.k8s.io").map(({ group, version, error }) => [group, version, error.code]),
+      [[group, undefined, "forbidden"]],
+    );
+    assert.ok(find(name));
+    assert.throws(() => find(missing), coded("forbidden", also));
+    assert.throws(() => find("strangers"), coded("not-found", /could not tell of (the core group|any group but the core group)/));
+  }
+});
+
 test("a server that nobody hears of, a signal and the end of the cache each have their own error", async (t) => {
   const unheard = createWatchCache({ server: "http://127.0.0.1:1" });
   t.after(() => unheard.close());

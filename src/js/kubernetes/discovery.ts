@@ -9,6 +9,12 @@ const AS = "as=APIGroupDiscoveryList";
 const AGGREGATED = `application/json;g=apidiscovery.k8s.io;v=v2;${AS},application/json;g=apidiscovery.k8s.io;v=v2beta1;${AS},application/json`;
 const CLASSIC = "application/json";
 
+/** Where groups are told of, and which. */
+const ROOTS = [
+  { path: "/api", group: "" },
+  { path: "/apis", group: "*" },
+];
+
 /** Classic documents that are asked for at once: as many connections as a browser has to a server of HTTP/1.1. */
 const AT_ONCE = 6;
 
@@ -18,7 +24,7 @@ const AT_ONCE = 6;
  * @throws {WatchCacheError} `not-found` where it tells nothing at all, and as requests fail. What only some groups lack is told by `failed`.
  */
 export async function discover(asker: Asker): Promise<Names> {
-  const roots = await Promise.all(["/api", "/apis"].map((path) => root(asker, path)));
+  const roots = await Promise.all(ROOTS.map(({ path }) => root(asker, path)));
   const [refused] = roots.flatMap(({ error }) => error ?? []);
   const groups = roots.flatMap(({ groups }) => groups ?? []);
   // A server may have one of both, or let nobody see one. With neither it is none that tells.
@@ -33,7 +39,8 @@ export async function discover(asker: Asker): Promise<Names> {
     );
   }
   const { resources, failed } = joined(await completed(asker, groups));
-  return new Names(resources, failed);
+  const hidden = roots.flatMap(({ error }, i) => (error?.code === "forbidden" ? Object.freeze({ group: ROOTS[i]!.group, error }) : []));
+  return new Names(resources, [...hidden, ...failed]);
 }
 
 /** @throws {WatchCacheError} what is more than that nobody may see it */

@@ -95,16 +95,15 @@ export class Names implements Discovery {
   }
 
   #none(said: string, group: string | undefined): never {
-    const broken = this.failed.filter((one) => group === undefined || one.group === group);
-    const names = broken.map(({ group, version }) => [group, version].filter(Boolean).join("/")).join(", ");
-    if (broken.length > 0 && group !== undefined)
-      throw new WatchCacheError(
-        "unavailable",
-        `${said} is not known, because the server could not tell of ${names}: ${broken[0]!.error.message}`,
-        {
-          retryable: true,
-        },
-      );
+    const broken = this.failed.filter((one) => group === undefined || one.group === group || (one.group === "*" && group !== ""));
+    const names = broken.map(shownFailure).join(", ");
+    if (broken.length > 0 && group !== undefined) {
+      const { error } = broken[0]!;
+      const message = `${said} is not known, because the server could not tell of ${names}: ${error.message}`;
+      // Nobody who may not see it will be told a moment later.
+      if (error.code === "forbidden") throw new WatchCacheError("forbidden", message);
+      throw new WatchCacheError("unavailable", message, { retryable: true });
+    }
     const word = said.replace(/^the kind /, "");
     const known = [...new Set(this.resources.flatMap(({ resource, kind, shortNames }) => [resource, kind, ...shortNames]))];
     const like = nearest(word, known);
@@ -115,6 +114,11 @@ export class Names implements Discovery {
       `the server has no resource for ${said}${hint}${missing}; for one that is new call await cache.discover({ refresh: true })`,
     );
   }
+}
+
+function shownFailure({ group, version }: DiscoveryFailure): string {
+  if (version === undefined) return group === "" ? "the core group" : group === "*" ? "any group but the core group" : group;
+  return group === "" ? version : `${group}/${version}`;
 }
 
 /** The one that is found. Of several that of the core group is meant, as by kubectl; of others nobody is preferred. @throws {WatchCacheError} `invalid`. */

@@ -32,7 +32,7 @@ export interface Discovery {
    * The resource that a name means, by kubectl's rules: a plural, then a short name, then a singular, in either case. `deployments.apps` and
    * `deployments.v1.apps` say the group, too. `pods`, `v1/pods` and `apps/v1/deployments` mean what they mean to `cache.resource`.
    *
-   * @throws {WatchCacheError} `not-found`; `unavailable` where the group could not be told; `invalid` for what is no name.
+   * @throws {WatchCacheError} `not-found`; `unavailable` or `forbidden` where the group could not be told; `invalid` for what is no name.
    *   A name that several groups have is `invalid`, too, with the names of all.
    */
   find(name: string | Pick<KindSpec, "kind" | "group" | "version" | "apiVersion">): ApiResource;
@@ -78,7 +78,7 @@ export interface ApiSubresource {
 
 /** What a server could not tell. */
 export interface DiscoveryFailure {
-  /** Empty for the core group. */
+  /** Empty for the core group; `*` for all others, where nobody may see which there are. */
   readonly group: string;
   /** Absent where nothing is known of the group. */
   readonly version?: string;
