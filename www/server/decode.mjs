@@ -1,6 +1,6 @@
 // Bodies of writes: what is in them, and the words for what should not be.
 import { jsonProblem, jsonType, quote } from "./json.mjs";
-import { subdomainProblem } from "./label-selector.mjs";
+import { labelKeyProblems, labelValueProblems, subdomainProblem } from "./label-selector.mjs";
 import { apiVersion } from "./resources.mjs";
 import { badRequest, invalid } from "./status.mjs";
 import { typed, TypeProblem } from "./types/typed.mjs";
@@ -147,4 +147,21 @@ export function checkName(definition, name) {
   const text = String(name);
   const problem = subdomainProblem(text);
   if (problem) throw invalid(definition, text, [{ type: "FieldValueInvalid", field, body: `Invalid value: ${quote(text)}: ${problem}` }]);
+}
+
+/** @param {ResourceDefinition} definition @param {any} metadata */
+export function checkLabels(definition, { name, labels = {}, annotations = {} }) {
+  const problem = (/** @type {string} */ field, /** @type {string} */ value) => (/** @type {string} */ why) => ({
+    type: "FieldValueInvalid",
+    field,
+    body: `Invalid value: ${quote(value)}: ${why}`,
+  });
+  const problems = [
+    ...Object.entries(labels ?? {}).flatMap(([key, value]) => [
+      ...labelKeyProblems(key).map(problem("metadata.labels", key)),
+      ...labelValueProblems(value).map(problem("metadata.labels", value)),
+    ]),
+    ...Object.keys(annotations ?? {}).flatMap((key) => labelKeyProblems(key.toLowerCase()).map(problem("metadata.annotations", key))),
+  ];
+  if (problems.length > 0) throw invalid(definition, name, problems);
 }

@@ -101,7 +101,7 @@ function requirement(peek, next) {
   if (negated) token = next();
   if (token.kind !== "word") throw new SyntaxError(`found '${token.text}', expected: identifier`);
   const key = token.text;
-  const keyProblem = labelKeyProblem(key);
+  const keyProblem = labelKeyProblems(key).join("; ");
   if (keyProblem) throw new SyntaxError(`<nil>: Invalid value: ${quote(key)}: ${keyProblem}`);
   const follower = peek();
   if (negated) return { key, operator: "!", values: [] };
@@ -123,7 +123,7 @@ function checked(candidate) {
     });
   }
   candidate.values.forEach((value, index) => {
-    const problem = labelValueProblem(value);
+    const problem = labelValueProblems(value).join("; ");
     if (problem) problems.push(`values[${index}][${candidate.key}]: Invalid value: ${quote(value)}: ${problem}`);
   });
   if (problems.length > 0) throw new SyntaxError(problems.length === 1 ? problems[0] : `[${problems.join(", ")}]`);
@@ -199,8 +199,8 @@ function lex(text) {
   return tokens;
 }
 
-/** @param {string} key @returns {string} "" when the key is fine */
-export function labelKeyProblem(key) {
+/** @param {string} key of a label, or of an annotation in lower case @returns {string[]} what is wrong with it */
+export function labelKeyProblems(key) {
   const parts = key.split("/");
   /** @type {string[]} */
   const problems = [];
@@ -211,21 +211,21 @@ export function labelKeyProblem(key) {
     else if (parts[0].length > 253) problems.push("prefix part must be no more than 253 bytes");
     else if (!SUBDOMAIN_PATTERN.test(parts[0])) problems.push(`prefix part ${SUBDOMAIN_RULE}`);
   } else if (parts.length > 2) {
-    return `a valid label key ${NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`;
+    return [`a valid label key ${NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   }
   if (name === "") problems.push("name part must be non-empty");
   else if (name.length > 63) problems.push("name part must be no more than 63 bytes");
   if (!NAME_PATTERN.test(name)) problems.push(`name part ${NAME_RULE}`);
-  return problems.join("; ");
+  return problems;
 }
 
-/** @param {string} value @returns {string} "" when the value is fine */
-export function labelValueProblem(value) {
+/** @param {string} value @returns {string[]} what is wrong with it */
+export function labelValueProblems(value) {
   /** @type {string[]} */
   const problems = [];
   if (value.length > 63) problems.push("must be no more than 63 bytes");
   if (value !== "" && !NAME_PATTERN.test(value)) problems.push(VALUE_RULE);
-  return problems.join("; ");
+  return problems;
 }
 
 /** @param {string} name @returns {string} "" when an object may be called so */

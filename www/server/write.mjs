@@ -2,7 +2,17 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { applied, ownerOfApplied, ownersAfterUpdate } from "./apply.mjs";
-import { cannotHandle, checkName, checkNamespace, decodeJson, decodeObject, takeFields, typedOr, typeProblem } from "./decode.mjs";
+import {
+  cannotHandle,
+  checkLabels,
+  checkName,
+  checkNamespace,
+  decodeJson,
+  decodeObject,
+  takeFields,
+  typedOr,
+  typeProblem,
+} from "./decode.mjs";
 import { applyDefaults, completeSpec, sortMaps } from "./defaults.mjs";
 import { jsonType, quote } from "./json.mjs";
 import { selects } from "./list.mjs";
@@ -100,6 +110,7 @@ export class Writer {
     const given = { ...object.spec };
     applyDefaults(definition, object);
     sortMaps(object);
+    checkLabels(definition, metadata);
     setOwners(metadata, owner ? [owner] : this.#managed(definition, object, said.manager, given));
     metadata.uid = randomUUID();
     metadata.creationTimestamp = timestamp(this.now());
@@ -260,6 +271,7 @@ export class Writer {
     }
     if (resourceVersion && resourceVersion !== String(existing.version)) throw modified(definition, name);
     const after = subresource === "status" ? this.#withStatus(definition, before, object) : this.#merged(definition, before, object);
+    checkLabels(definition, after.metadata);
     // A write that changes nothing makes no new version.
     if (isDeepStrictEqual(before, after) && (!owners || isDeepStrictEqual(before.metadata.managedFields, owners))) return existing;
     setOwners(after.metadata, owners ?? ownersAfterUpdate(before, after, this.#who(definition, said.manager, subresource)));

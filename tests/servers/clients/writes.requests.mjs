@@ -65,6 +65,25 @@ const marked = { labels: { marked: "1" }, annotations: { marked: "1" } };
 
 /** @type {Record<string, WriteRequest[]>} */
 export const REQUESTS = {
+  "labels and annotations have a form": [
+    ...["Not a label!", "-a", "a".repeat(64), "", "a b"].map((value) => map({ labels: { app: value } })),
+    ...["Not a label!", "a/b/c", "/a", "-x.y/a", "x.y/", "a".repeat(64), `${"a".repeat(254)}/b`].flatMap((key) => [
+      map({ labels: { [key]: "a" } }),
+      map({ annotations: { [key]: "Not a label!" } }),
+    ]),
+    map({ annotations: { "Example.COM/Big": "a" } }),
+    post(MAPS, { metadata: { name: "labelled", labels: { app: "a" } } }),
+    put(`${MAPS}/labelled`, { metadata: { name: "labelled", labels: { app: "-" } } }),
+    ...[MERGE, STRATEGIC].map((type) => patch(`${MAPS}/labelled?dryRun=All`, { metadata: { labels: { app: "Not a label!" } } }, type)),
+    patch(`${MAPS}/labelled`, [{ op: "add", path: "/metadata/annotations", value: { "a b": "" } }], OPERATIONS),
+    patch(
+      `${MAPS}/labelled?fieldManager=me&force=true`,
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "labelled", labels: { "a b": "" } } },
+      APPLY,
+    ),
+    post(PODS, { metadata: { name: "labelled" }, spec: { containers: [{ name: "main", image: "example/main:v1" }] } }),
+    patch(`${PODS}/labelled/status`, { metadata: { labels: { app: "-" } } }, MERGE),
+  ],
   "a value of another type is none": [
     ...[1, 1.5, true, {}, []].map((it) => map({ name: it })),
     map({ generateName: 3 }),
