@@ -34,10 +34,10 @@ const log = () => page.locator("watchcache-devtools li span").allInnerTexts();
 test("it shows a resource, as text, with its phase and figures, also where its cache was set before it was defined", async () => {
   await open();
   await shows(/live/);
-  const [name, phase, objects, held, events, lists, window, watchers, views] = await cells();
+  const [name, phase, over, objects, held, events, lists, window, watchers, views] = await cells();
   assert.equal(name, await page.evaluate(() => globalThis.hostile));
   assert.equal(await page.evaluate(() => globalThis.hacked), undefined);
-  assert.deepEqual([phase, objects, events, lists, watchers, views], ["live", "3", "0", "1", "0", "1"]);
+  assert.deepEqual([phase, over, objects, events, lists, watchers, views], ["live", "–", "3", "0", "1", "0", "1"]);
   assert.match(held, /^\d+(\.\d)? k?B$/);
   assert.match(window, /^0 of \d+/);
   assert.match(
@@ -53,7 +53,7 @@ test("its figures follow, and its log tells what happened", async () => {
     globalThis.one.source.drop();
   });
   await shows(/: reconnecting.*: live|: live.*: reconnecting/);
-  await page.waitForFunction(() => globalThis.panel.shadowRoot.querySelectorAll("tbody td")[1].textContent === "4");
+  await page.waitForFunction(() => globalThis.panel.shadowRoot.querySelectorAll("tbody td")[2].textContent === "4");
   assert.ok(
     (await log()).some((line) => /error: later/.test(line)),
     (await log()).join(),
@@ -87,7 +87,7 @@ test("its buttons drop, relist and pause", async () => {
 
 test("another cache is shown from its beginning, none shows none, and what is no cache is refused", async () => {
   await page.evaluate(() => (globalThis.panel.cache = globalThis.two.cache));
-  const [name, , objects] = await cells();
+  const [name, , , objects] = await cells();
   assert.deepEqual([name, objects], ["two", "5"]);
   assert.deepEqual(await log(), []);
   const refused = await page.evaluate(() => {

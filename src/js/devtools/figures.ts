@@ -17,6 +17,7 @@ export function bytes(value: number): string {
 const seconds = (ms: number | undefined) => (ms === undefined ? "–" : `${Math.round(ms / 1_000)} s`);
 
 export const FIGURES: readonly Figure[] = [
+  { head: "over", title: "what the last watch came over: a WebSocket, or fetch", show: ({ transport }) => transport ?? "–" },
   { head: "objects", title: "objects held", show: ({ objects }) => count(objects) },
   { head: "held", title: "bytes of the objects and of the event window", show: (stats) => bytes(stats.bytes) },
   { head: "events", title: "events received from the server", show: ({ events }) => count(events) },
