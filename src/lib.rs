@@ -6,6 +6,7 @@
 //! - [`source`] supplies bytes; [`reflector`] lists, watches, resumes and lists again.
 //! - [`json`] scans documents without decoding them. The result is an [`object`] with a [`key`] and a [`version`].
 //! - [`cache`] composes the parts: store, event window, readiness, and the loop that applies one message at a time.
+//! - [`relay`] makes a resource the source of others.
 //! - [`informer`] calls handlers for each change, as client-go's shared informers do.
 //! - [`watch`] takes each change to the watchers that it concerns. [`view`] holds filtered, ordered and counted rows. Both use
 //!   [`selector`].
@@ -33,6 +34,7 @@ pub mod message;
 pub mod metrics;
 pub mod object;
 pub mod reflector;
+pub mod relay;
 pub mod runtime;
 pub mod selector;
 mod sort;

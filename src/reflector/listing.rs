@@ -49,7 +49,7 @@ impl Listing {
     /// the apiserver's own cacher does.
     pub(super) fn new(page_size: u32) -> Self {
         let limit = (page_size > 0).then_some(page_size);
-        Self::of(Pager::new(ListRequest { limit, ..ListRequest::default() }))
+        Self::of(Pager::new(ListRequest { limit, as_held: true, ..ListRequest::default() }))
     }
 
     fn of(pager: Pager) -> Self {

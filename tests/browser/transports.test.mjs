@@ -14,7 +14,7 @@ after(() => browser?.close());
 
 /** A page of a server of its own, with these resources of a cache open. */
 async function open(t, options = {}, settings = {}) {
-  // Pods change and bookmarks come soon: Firefox answers a fetch with the first bytes of its body, so a quiet watch would not be live for long.
+  // Pods change and bookmarks come soon. Firefox answers a fetch with the first bytes of its body, and a quiet watch has none.
   const server = await startServer({ port: 0, pods: 5, rate: 10, bookmarkMs: 300, root, ...settings });
   t.after(() => server.close());
   const context = await browser.newContext();

@@ -16,6 +16,7 @@ mod helpers {
 
 mod cache;
 mod informer;
+mod relay;
 mod source;
 mod store;
 mod watch;

@@ -8,6 +8,7 @@ use watchcache::cache::{List, ListOptions, Resource, ResourceConfig, ResourceSta
 use watchcache::connection::Phase;
 use watchcache::object::Object;
 use watchcache::reflector::ReflectorConfig;
+use watchcache::relay::Relay;
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::source::Source;
 use watchcache::status::Error;
@@ -33,6 +34,8 @@ pub struct Setup {
     pub watch_list: bool,
     pub indexes: Vec<IndexSpec>,
     pub check_consistency: bool,
+    /// Whether another resource stands between this one and the upstream.
+    pub relayed: bool,
 }
 
 impl Default for Setup {
@@ -46,6 +49,7 @@ impl Default for Setup {
             strip: Vec::new(),
             indexes: Vec::new(),
             check_consistency: false,
+            relayed: false,
         }
     }
 }
@@ -59,6 +63,14 @@ impl Setup {
     pub fn window(size: usize) -> Self {
         Self { window: WindowBounds { lower: size, upper: size, ..WindowBounds::default() }, ..Self::default() }
     }
+}
+
+/// A resource of its own over this source, as a source.
+fn relayed(config: &ResourceConfig, source: Rc<dyn Source>, time: &Rc<VirtualTime>) -> Rc<dyn Source> {
+    let config = ResourceConfig { indexes: Vec::new(), ..config.clone() };
+    let resource = Resource::new(config, source.clone(), time.clone()).unwrap();
+    resource.start();
+    Rc::new(Relay::new(resource, source))
 }
 
 /// The rows of a store: key → (version, document).
@@ -98,6 +110,7 @@ impl Rig {
             strip: setup.strip.iter().map(|path| (*path).to_owned()).collect(),
             ..ResourceConfig::named(setup.resource)
         };
+        let source = if setup.relayed { relayed(&config, source, &time) } else { source };
         let resource = Resource::new(config, source, time.clone()).unwrap();
         let client = Rc::new(Client::default());
         let (listener, listened) = (client.clone(), Rc::downgrade(&resource));

@@ -54,8 +54,13 @@ fn indexes() -> Vec<IndexSpec> {
 }
 
 impl World {
-    /// A live resource with six pods, judged at each flush.
+    /// A live resource with six pods, judged at each flush. For one seed in four it has another resource as its source.
     pub fn new(setup: Setup) -> Self {
+        Self::direct(Setup { relayed: setup.seed % 4 == 3, ..setup })
+    }
+
+    /// The same, whose source is the upstream itself.
+    pub fn direct(setup: Setup) -> Self {
         Self::of(Rig::new(Setup { indexes: indexes(), ..setup }, six_pods))
     }
 
@@ -74,7 +79,7 @@ impl World {
 
     /// One that has not begun.
     pub fn idle(setup: Setup) -> Self {
-        Self::of(Rig::idle(Setup { indexes: indexes(), ..setup }, six_pods))
+        Self::of(Rig::idle(Setup { indexes: indexes(), relayed: setup.seed % 4 == 3, ..setup }, six_pods))
     }
 
     fn of(rig: Rig) -> Self {

@@ -1,0 +1,111 @@
+//! The watches of a relay: what a flush brings is kept for each until it is taken.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use futures::Stream;
+use rustc_hash::FxHashMap;
+
+use super::document::{frame, refusal};
+use crate::cache::{Flush, Resource};
+use crate::status::Error;
+use crate::watch::{Demand, WatchOptions, WatcherId};
+
+type Frame = Result<Vec<u8>, Error>;
+
+/// All watches of a resource.
+#[derive(Default)]
+pub(super) struct Streams(RefCell<FxHashMap<WatcherId, Rc<Waiting>>>);
+
+/// What came for one watch and is not taken yet: at most what one flush brings, because nothing more is asked for meanwhile.
+#[derive(Default)]
+struct Waiting {
+    frames: RefCell<VecDeque<Frame>>,
+    ended: Cell<bool>,
+    /// Whether a batch is on its way.
+    asked: Cell<bool>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Waiting {
+    fn take(&self, frames: impl IntoIterator<Item = Frame>) {
+        self.frames.borrow_mut().extend(frames);
+        self.asked.set(false);
+        if let Some(waker) = self.waker.borrow_mut().take() {
+            waker.wake();
+        }
+    }
+}
+
+impl Streams {
+    /// Opens a watch.
+    pub(super) fn open(self: &Rc<Self>, resource: &Rc<Resource>, options: WatchOptions) -> Watch {
+        let (id, waiting) = (resource.watch(options, true), Rc::<Waiting>::default());
+        self.0.borrow_mut().insert(id, waiting.clone());
+        Watch { id, waiting, streams: self.clone(), resource: resource.clone() }
+    }
+
+    /// Takes a flush. Each event is written once, for all who are told of it.
+    pub(super) fn take(&self, resource: &Resource, flush: &Flush) {
+        let mut written: Vec<Option<Vec<u8>>> = vec![None; flush.outbox.events.len()];
+        for pair in flush.outbox.pairs().chunks_exact(2) {
+            let Some(waiting) = self.of(pair[0].into()) else { continue };
+            let (Some(event), Some(written)) = (flush.outbox.events.get(pair[1] as usize), written.get_mut(pair[1] as usize)) else {
+                continue;
+            };
+            waiting.take([Ok(written.get_or_insert_with(|| frame(event)).clone())]);
+        }
+        for (id, _) in &flush.outbox.ended {
+            let refused = resource.with(|cacher| {
+                let refused = cacher.dispatcher().get(*id).and_then(|watcher| watcher.refusal().cloned());
+                cacher.dispatcher_mut().forget(*id);
+                refused
+            });
+            let Some(waiting) = self.0.borrow_mut().remove(id) else { continue };
+            waiting.ended.set(true);
+            waiting.take(refused.map(refusal));
+        }
+    }
+
+    fn of(&self, id: WatcherId) -> Option<Rc<Waiting>> {
+        self.0.borrow().get(&id).cloned()
+    }
+}
+
+/// One watch of a resource, as frames. Who drops it stops it.
+pub(super) struct Watch {
+    id: WatcherId,
+    waiting: Rc<Waiting>,
+    streams: Rc<Streams>,
+    resource: Rc<Resource>,
+}
+
+impl Stream for Watch {
+    type Item = Frame;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let waiting = &self.waiting;
+        if let Some(frame) = waiting.frames.borrow_mut().pop_front() {
+            return Poll::Ready(Some(frame));
+        }
+        if waiting.ended.get() {
+            return Poll::Ready(None);
+        }
+        waiting.waker.replace(Some(cx.waker().clone()));
+        if !waiting.asked.replace(true) {
+            self.resource.demand(self.id, Demand::Batch(0));
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if self.streams.0.borrow_mut().remove(&self.id).is_some() {
+            self.resource.with(|cacher| cacher.dispatcher_mut().forget(self.id));
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! One resource as the source of others.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use futures::{FutureExt, StreamExt};
+use watchcache::cache::{Resource, ResourceConfig};
+use watchcache::connection::Phase;
+use watchcache::relay::Relay;
+use watchcache::source::{FrameStream, Source, WatchRequest, WriteParameters};
+use watchcache::status::ErrorCode;
+use watchcache::store::WindowBounds;
+use watchcache::watch::{Demand, EventKind, OnOverflow, WatchOptions};
+
+use crate::after;
+use crate::helpers::rig::{Rig, Setup, rows_of};
+use crate::helpers::upstream::{Shared, Upstream};
+
+/// A relay over a live resource with three pods.
+fn relay(setup: &Setup) -> (Rig, Rc<Relay>) {
+    let rig = Rig::new(setup.clone(), |upstream| (0..3).for_each(|number| _ = upstream.put("default", &format!("pod-{number}"))));
+    let relay = Relay::new(rig.resource.clone(), Rc::new(Shared(rig.upstream.clone())));
+    (rig, Rc::new(relay))
+}
+
+/// Somebody who has it as source.
+fn tab(rig: &Rig, relay: &Rc<Relay>) -> Rc<Resource> {
+    let resource = Resource::new(ResourceConfig::named("pods"), relay.clone(), rig.time.clone()).unwrap();
+    resource.start();
+    rig.run(0);
+    assert_eq!(resource.with(|cacher| cacher.status().phase), Phase::Live);
+    resource
+}
+
+/// The frames that are there, and whether the stream has ended.
+fn taken(rig: &Rig, frames: &mut FrameStream) -> (Vec<String>, bool) {
+    let mut all = Vec::new();
+    loop {
+        rig.run(0);
+        match frames.next().now_or_never() {
+            Some(Some(frame)) => all.push(String::from_utf8(frame.unwrap()).unwrap()),
+            Some(None) => return (all, true),
+            // What was asked for comes with the next flush.
+            None => {
+                rig.run(0);
+                match frames.next().now_or_never() {
+                    Some(Some(frame)) => all.push(String::from_utf8(frame.unwrap()).unwrap()),
+                    Some(None) => return (all, true),
+                    None => return (all, false),
+                }
+            }
+        }
+    }
+}
+
+fn watch(rig: &Rig, relay: &Relay, version: impl ToString) -> FrameStream {
+    let request = WatchRequest { resource_version: version.to_string(), allow_watch_bookmarks: true, ..WatchRequest::default() };
+    rig.wait(relay.watch(request)).unwrap()
+}
+
+fn requests(upstream: &Upstream) -> (usize, usize) {
+    let requests = upstream.requests.borrow();
+    (requests.iter().filter(|request| request.is_list()).count(), requests.iter().filter(|request| !request.is_list()).count())
+}
+
+fn names(resource: &Rc<Resource>) -> Vec<String> {
+    rows_of(resource).into_keys().collect()
+}
+
+#[test]
+fn ten_who_share_one_cost_the_upstream_one_list_and_one_watch() {
+    let (rig, relay) = relay(&Setup::default());
+    let tabs: Vec<_> = (0..10).map(|_| tab(&rig, &relay)).collect();
+    rig.upstream.put("default", "new");
+    rig.upstream.delete("default", "pod-0");
+    rig.run(0);
+    for tab in &tabs {
+        assert_eq!(names(tab), ["default/new", "default/pod-1", "default/pod-2"]);
+        assert_eq!(rows_of(tab), rig.rows());
+    }
+    assert_eq!(requests(&rig.upstream), (1, 1));
+    let watchers = || rig.resource.with(|cacher| cacher.stats().dispatcher.watchers);
+    assert_eq!(watchers(), 10);
+    tabs.iter().for_each(|tab| tab.close());
+    rig.run(0);
+    assert_eq!(watchers(), 0, "nothing is left of who has gone");
+}
+
+#[test]
+fn a_relist_of_the_upstream_is_differences_for_who_shares_it() {
+    let (rig, relay) = relay(&Setup::default());
+    let tab = tab(&rig, &relay);
+    let told = Rc::new(RefCell::new(Vec::new()));
+    let heard = told.clone();
+    tab.on_flush(move |flush| {
+        heard.borrow_mut().extend(flush.outbox.events.iter().map(|event| (event.kind, event.object.key().to_string())))
+    });
+    let watch = tab.watch(WatchOptions { on_overflow: OnOverflow::Resync, ..after(rig.version()) }, true);
+    tab.demand(watch, Demand::All);
+    rig.lose_history(|upstream| {
+        upstream.put("default", "missed");
+        upstream.delete("default", "pod-1");
+    });
+    rig.run(5_000);
+    assert_eq!(rows_of(&tab), rig.rows());
+    assert_eq!(requests(&rig.upstream).0, 2);
+    let changes: Vec<_> = told.borrow().iter().filter(|(kind, _)| *kind != EventKind::Resync).cloned().collect();
+    assert_eq!(changes, [(EventKind::Added, "default/missed".into()), (EventKind::Deleted, "default/pod-1".into())]);
+}
+
+#[test]
+fn who_takes_nothing_holds_nothing_up_and_goes_on_from_its_version() {
+    let (rig, relay) = relay(&Setup { window: WindowBounds { lower: 5_000, upper: 5_000, ..WindowBounds::default() }, ..Setup::default() });
+    let (start, eager) = (rig.version(), tab(&rig, &relay));
+    let mut slow = watch(&rig, &relay, start);
+    // It takes once, and nothing is there.
+    assert_eq!(taken(&rig, &mut slow), (vec![], false));
+    for _ in 0..2_000 {
+        rig.upstream.put("default", "busy");
+        rig.run(0);
+    }
+    assert_eq!(rows_of(&eager), rig.rows());
+    let (first, ended) = taken(&rig, &mut slow);
+    assert!(ended && first.len() < 2_000, "it was ended: {ended}, with {} events", first.len());
+    let mut rest = watch(&rig, &relay, start + first.len() as u64);
+    let (rest, ended) = taken(&rig, &mut rest);
+    assert_eq!((first.len() + rest.len(), ended), (2_000, false));
+}
+
+#[test]
+fn a_version_that_is_gone_is_410_as_from_a_server() {
+    let (rig, relay) = relay(&Setup::window(2));
+    (0..10).for_each(|_| _ = rig.upstream.put("default", "busy"));
+    rig.run(0);
+    let (frames, ended) = taken(&rig, &mut watch(&rig, &relay, 101));
+    assert!(ended && frames.len() == 1 && frames[0].starts_with(r#"{"type":"ERROR""#) && frames[0].contains(r#""code":410"#), "{frames:?}");
+}
+
+#[test]
+fn a_watch_that_is_refused_says_why_and_ends() {
+    let (rig, relay) = relay(&Setup::default());
+    let (frames, ended) = taken(&rig, &mut watch(&rig, &relay, "x"));
+    assert!(ended && frames.len() == 1 && frames[0].contains("ERROR") && frames[0].contains("invalid"), "{frames:?}");
+    rig.resource.close();
+    let last = rig.wait(watch(&rig, &relay, 101).next());
+    assert_eq!(last.unwrap().unwrap_err().code, ErrorCode::Closed);
+}
+
+#[test]
+fn who_shares_one_reads_its_own_writes() {
+    let (rig, relay) = relay(&Setup::default());
+    let (one, other) = (tab(&rig, &relay), tab(&rig, &relay));
+    let document = br#"{"metadata":{"namespace":"default","name":"mine"}}"#.to_vec();
+    rig.wait(one.clone().create(document, WriteParameters::default())).unwrap();
+    assert!(names(&one).contains(&"default/mine".to_owned()));
+    rig.run(0);
+    assert_eq!(rows_of(&other), rows_of(&one));
+}
