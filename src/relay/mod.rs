@@ -4,10 +4,19 @@
 //! holds at this hop, too. `streams.rs` carries the flushes of the resource to the watches that
 //! they are for.
 //!
-//! Imports: cache, json, object, selector, source, status, watch.
+//! Between two threads there is a channel. `message.rs` says what crosses it, `serving.rs` is the relay's end, and `remote.rs` the source at the
+//! other one.
+//!
+//! Imports: cache, json, object, runtime, selector, source, status, watch.
 
 mod document;
+mod message;
 mod relay;
+mod remote;
+mod serving;
 mod streams;
 
+pub use self::message::{Answer, Call, CallId, Request};
 pub use self::relay::Relay;
+pub use self::remote::{Remote, Traits};
+pub use self::serving::Serving;

@@ -7,12 +7,13 @@ use futures::{FutureExt, StreamExt};
 use watchcache::cache::{Resource, ResourceConfig};
 use watchcache::connection::Phase;
 use watchcache::relay::Relay;
-use watchcache::source::{FrameStream, Source, WatchRequest, WriteParameters};
+use watchcache::source::{FrameStream, ListRequest, ObjectName, Source, WatchRequest, WriteParameters};
 use watchcache::status::ErrorCode;
 use watchcache::store::WindowBounds;
 use watchcache::watch::{Demand, EventKind, OnOverflow, WatchOptions};
 
 use crate::after;
+use crate::helpers::channel::Channel;
 use crate::helpers::rig::{Rig, Setup, rows_of};
 use crate::helpers::upstream::{Shared, Upstream};
 
@@ -155,4 +156,58 @@ fn who_shares_one_reads_its_own_writes() {
     assert!(names(&one).contains(&"default/mine".to_owned()));
     rig.run(0);
     assert_eq!(rows_of(&other), rows_of(&one));
+}
+
+#[test]
+fn who_shares_one_outlives_it_and_misses_nothing() {
+    let (rig, relay) = relay(&Setup::default());
+    let channel = Channel::new(relay, rig.time.clone());
+    let tab = Resource::new(ResourceConfig::named("pods"), channel.remote.clone(), rig.time.clone()).unwrap();
+    tab.start();
+    rig.run(10);
+    channel.die(2_000);
+    rig.upstream.put("default", "meanwhile");
+    rig.run(3_000);
+    assert_eq!(tab.with(|cacher| cacher.status().phase), Phase::Reconnecting);
+    assert_eq!(names(&tab).len(), 3, "its rows stay");
+    rig.run(30_000);
+    assert_eq!((tab.with(|cacher| cacher.status().phase), rows_of(&tab)), (Phase::Live, rig.rows()));
+    assert_eq!(tab.with(|cacher| cacher.stats().lists), 1, "it goes on from its version");
+    assert_eq!(channel.remote.calls(), channel.serving.borrow().as_ref().unwrap().calls());
+    tab.close();
+    rig.run(10);
+    assert_eq!((channel.remote.calls(), channel.serving.borrow().as_ref().unwrap().calls()), (0, 0));
+    assert_eq!(rig.resource.with(|cacher| cacher.stats().dispatcher.watchers), 0);
+}
+
+#[test]
+fn who_takes_nothing_from_a_channel_has_a_bounded_part_on_its_way() {
+    let (rig, relay) = relay(&Setup { window: WindowBounds { lower: 500, upper: 500, ..WindowBounds::default() }, ..Setup::default() });
+    let channel = Channel::new(relay, rig.time.clone());
+    let request = WatchRequest { resource_version: rig.version().to_string(), ..WatchRequest::default() };
+    let mut frames = rig.wait(channel.remote.watch(request)).unwrap();
+    for _ in 0..400 {
+        rig.upstream.put_sized("default", "busy", 10_000);
+        rig.run(0);
+    }
+    let mut bytes = 0;
+    // What has crossed is there without another turn of anybody else.
+    while let Some(Some(frame)) = frames.next().now_or_never() {
+        bytes += frame.unwrap().len();
+    }
+    assert!((1 << 20..3 << 19).contains(&bytes), "{bytes} bytes");
+    // It was too slow for the relay, which ended it: it completes.
+    let rest: Vec<_> = rig.wait(frames.collect());
+    assert!(rest.iter().map(|frame| frame.as_ref().unwrap().len()).sum::<usize>() < 2_500_000, "{} frames", rest.len());
+}
+
+#[test]
+fn an_answer_that_is_an_error_is_one_at_the_other_end() {
+    let (rig, relay) = relay(&Setup::default());
+    let channel = Channel::new(relay, rig.time.clone());
+    let nobody = ObjectName { namespace: "default".into(), name: "nobody".into() };
+    let direct = rig.wait(Shared(rig.upstream.clone()).get(nobody.clone(), None)).unwrap_err();
+    assert_eq!(rig.wait(channel.remote.get(nobody, None)).unwrap_err(), direct);
+    rig.resource.close();
+    assert_eq!(rig.wait(channel.remote.list(ListRequest::default())).err().map(|error| error.code), Some(ErrorCode::Closed));
 }

@@ -18,6 +18,7 @@ use watchcache::time::Millis;
 use watchcache::view::{RowRange, ViewId, ViewOptions};
 use watchcache::watch::{Demand, EndReason, WatchOptions};
 
+use super::channel::Channel;
 use super::client::Client;
 use super::upstream::{Shared, Upstream};
 
@@ -65,12 +66,12 @@ impl Setup {
     }
 }
 
-/// A resource of its own over this source, as a source.
-fn relayed(config: &ResourceConfig, source: Rc<dyn Source>, time: &Rc<VirtualTime>) -> Rc<dyn Source> {
+/// A resource of its own over this source, behind a channel.
+fn relayed(config: &ResourceConfig, source: Rc<dyn Source>, time: &Rc<VirtualTime>) -> Rc<Channel> {
     let config = ResourceConfig { indexes: Vec::new(), ..config.clone() };
     let resource = Resource::new(config, source.clone(), time.clone()).unwrap();
     resource.start();
-    Rc::new(Relay::new(resource, source))
+    Channel::new(Rc::new(Relay::new(resource, source)), time.clone())
 }
 
 /// The rows of a store: key → (version, document).
@@ -82,6 +83,8 @@ pub struct Rig {
     pub upstream: Rc<Upstream>,
     pub resource: Rc<Resource>,
     pub client: Rc<Client>,
+    /// Where another resource stands between this one and the upstream: what leads to it.
+    pub channel: Option<Rc<Channel>>,
 }
 
 impl Rig {
@@ -110,7 +113,8 @@ impl Rig {
             strip: setup.strip.iter().map(|path| (*path).to_owned()).collect(),
             ..ResourceConfig::named(setup.resource)
         };
-        let source = if setup.relayed { relayed(&config, source, &time) } else { source };
+        let channel = setup.relayed.then(|| relayed(&config, source.clone(), &time));
+        let source = channel.as_ref().map_or(source, |channel| channel.remote.clone());
         let resource = Resource::new(config, source, time.clone()).unwrap();
         let client = Rc::new(Client::default());
         let (listener, listened) = (client.clone(), Rc::downgrade(&resource));
@@ -118,7 +122,7 @@ impl Rig {
             let resource = listened.upgrade().expect("who flushes is there");
             listener.take(&resource, &flush);
         });
-        Self { time, upstream, resource, client }
+        Self { time, upstream, resource, client, channel }
     }
 
     /// The same, started and live.

@@ -46,8 +46,8 @@ law! {
         let world = World::new(Setup::seeded(seed));
         let watched = world.watch(&Plan { wish: Some(wish), bookmarks: true, ..PLAN });
         world.play(&steps);
-        // By then a bookmark is due.
-        world.rig.run(70_000);
+        // By then a bookmark is due, behind a relay, too.
+        world.rig.run(140_000);
         world.settle();
         let (from, upstream) = (watched.from.unwrap(), &world.rig.upstream);
         let events: Vec<_> = world.rig.client.streams.borrow()[watched.stream].events.clone();

@@ -8,6 +8,7 @@
 #[allow(dead_code, unreachable_pub)]
 #[path = "../helpers"]
 mod helpers {
+    pub mod channel;
     pub mod client;
     pub mod informed;
     pub mod model;

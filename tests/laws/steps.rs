@@ -168,6 +168,8 @@ pub enum Fault {
     RefuseList,
     CutList(usize),
     ForeignPage,
+    /// The relay, where there is one, dies. That is noticed after so many milliseconds.
+    Die(u64),
 }
 
 /// How a frame that was whole is broken.
@@ -341,6 +343,7 @@ pub fn gentle_fault() -> impl Strategy<Value = Step> {
         1 => (1usize..5).prop_map(Fault::Repeat),
         1 => Just(Fault::Bookmark),
         1 => Just(Fault::CatchUp),
+        1 => (0u64..3_000).prop_map(Fault::Die),
         1 => Just(Fault::RefuseWatch),
     ]
     .prop_map(Step::Fault)

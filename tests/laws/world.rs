@@ -214,6 +214,11 @@ impl World {
                 upstream.drop_streams();
             }
             Fault::Freeze => upstream.freeze_streams(),
+            Fault::Die(millis) => {
+                if let Some(channel) = &rig.channel {
+                    channel.die(*millis);
+                }
+            }
             Fault::LoseHistory => rig.lose_history(|_| {}),
             Fault::Behind(versions) => {
                 self.asking.answers.lagged.set(true);

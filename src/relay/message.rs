@@ -1,0 +1,50 @@
+//! What crosses between a relay and who shares it: calls one way, answers the other.
+//!
+//! A channel carries messages whole and in order, and says nothing of its other end's death.
+
+use crate::source::{ListRequest, ObjectName, WatchRequest, WriteRequest};
+use crate::status::Error;
+
+/// The number of a call. The caller chooses it, and uses none twice.
+pub type CallId = u32;
+
+/// What is asked of a source: see [`crate::source::Source`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// Pages, whose body is answered in chunks.
+    List(ListRequest),
+    /// A watch, answered frame by frame.
+    Watch(WatchRequest),
+    /// One object, or a part of it. Its document is the one item of the answer.
+    Get(ObjectName, Option<String>),
+    /// A write. What it left is the one item of the answer.
+    Write(WriteRequest),
+}
+
+/// From who shares to the relay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// A call begins.
+    Begin(CallId, Call),
+    /// So many bytes of items were taken: as many more may come.
+    Took(CallId, usize),
+    /// Nobody waits for the rest.
+    Drop(CallId),
+}
+
+/// From the relay to who shares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The answer has begun.
+    Open(CallId),
+    /// Its next items: chunks of a body, or frames.
+    Items(CallId, Vec<Vec<u8>>),
+    /// It is over; with an error it was refused, or broke off.
+    End(CallId, Option<Error>),
+}
+
+/// Bytes of one call that may be on their way, or wait to be taken. Who takes nothing for long holds no more than that.
+pub(super) const CREDIT_BYTES: usize = 1 << 20;
+
+/// Bytes of items that cross together, where so many are there.
+pub(super) const BATCH_BYTES: usize = 64 << 10;

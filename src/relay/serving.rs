@@ -1,0 +1,149 @@
+//! The relay's end of a channel: it answers calls by a source.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::task::{Poll, Waker};
+
+use futures::future::poll_fn;
+use futures::stream::LocalBoxStream;
+use futures::{FutureExt, StreamExt, stream};
+use rustc_hash::FxHashMap;
+
+use super::message::{Answer, BATCH_BYTES, CREDIT_BYTES, Call, CallId, Request};
+use crate::runtime::{SharedRuntime, Task};
+use crate::source::Source;
+use crate::status::Error;
+
+type Items = LocalBoxStream<'static, Result<Vec<u8>, Error>>;
+
+/// Answers the calls of one who shares. Dropping it ends them all.
+pub struct Serving {
+    source: Rc<dyn Source>,
+    runtime: SharedRuntime,
+    send: Rc<dyn Fn(Answer)>,
+    calls: Rc<RefCell<FxHashMap<CallId, Answering>>>,
+}
+
+struct Answering {
+    credit: Rc<Credit>,
+    _task: Task,
+}
+
+/// How much one call may still send.
+#[derive(Default)]
+struct Credit {
+    sent: Cell<usize>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Credit {
+    /// Completes when there is some.
+    async fn left(&self) {
+        poll_fn(|cx| {
+            if self.sent.get() < CREDIT_BYTES {
+                return Poll::Ready(());
+            }
+            self.waker.replace(Some(cx.waker().clone()));
+            Poll::Pending
+        })
+        .await;
+    }
+
+    fn took(&self, bytes: usize) {
+        self.sent.set(self.sent.get().saturating_sub(bytes));
+        let waker = self.waker.take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl Serving {
+    /// Answers by this source. `send` carries an answer to the other end.
+    pub fn new(source: Rc<dyn Source>, runtime: SharedRuntime, send: impl Fn(Answer) + 'static) -> Self {
+        Self { source, runtime, send: Rc::new(send), calls: Rc::default() }
+    }
+
+    /// Takes what came from the other end.
+    pub fn take(&self, request: Request) {
+        match request {
+            Request::Begin(id, call) => self.begin(id, call),
+            Request::Took(id, bytes) => {
+                if let Some(answering) = self.calls.borrow().get(&id) {
+                    answering.credit.took(bytes);
+                }
+            }
+            Request::Drop(id) => {
+                let dropped = self.calls.borrow_mut().remove(&id);
+                drop(dropped);
+            }
+        }
+    }
+
+    /// Calls that are not over.
+    pub fn calls(&self) -> usize {
+        self.calls.borrow().len()
+    }
+
+    fn begin(&self, id: CallId, call: Call) {
+        let (source, send, credit) = (self.source.clone(), self.send.clone(), Rc::<Credit>::default());
+        // Weakly: the work would keep its own handle, and outlive all of this.
+        let (calls, sent) = (Rc::downgrade(&self.calls), credit.clone());
+        let work = async move {
+            let error = match open(&*source, call).await {
+                Ok(items) => {
+                    send(Answer::Open(id));
+                    pass_on(id, items, &sent, &*send).await.err()
+                }
+                Err(error) => Some(error),
+            };
+            let over = calls.upgrade().and_then(|calls| calls.borrow_mut().remove(&id));
+            send(Answer::End(id, error));
+            drop(over);
+        };
+        // What is done at once must not be noted afterwards.
+        let (task, work) = Task::new(work);
+        self.calls.borrow_mut().insert(id, Answering { credit, _task: task });
+        self.runtime.spawn(work.boxed_local());
+    }
+}
+
+/// The items of the answer, once it has begun.
+async fn open(source: &dyn Source, call: Call) -> Result<Items, Error> {
+    let one = |document: Vec<u8>| stream::iter([Ok(document)]).boxed_local();
+    match call {
+        Call::List(request) => source.list(request).await,
+        Call::Watch(request) => source.watch(request).await,
+        Call::Get(object, subresource) => source.get(object, subresource).await.map(one),
+        Call::Write(request) => source.write(request).await.map(one),
+    }
+}
+
+/// Sends items as they come, those that are there together.
+async fn pass_on(id: CallId, mut items: Items, credit: &Credit, send: &dyn Fn(Answer)) -> Result<(), Error> {
+    loop {
+        credit.left().await;
+        let Some(first) = items.next().await else { return Ok(()) };
+        let mut batch = vec![first?];
+        let mut bytes = batch[0].len();
+        let mut end = None;
+        while bytes < BATCH_BYTES
+            && end.is_none()
+            && let Some(next) = items.next().now_or_never()
+        {
+            match next {
+                Some(Ok(item)) => {
+                    bytes += item.len();
+                    batch.push(item);
+                }
+                Some(Err(error)) => end = Some(Err(error)),
+                None => end = Some(Ok(())),
+            }
+        }
+        credit.sent.set(credit.sent.get() + bytes);
+        send(Answer::Items(id, batch));
+        if let Some(end) = end {
+            return end;
+        }
+    }
+}

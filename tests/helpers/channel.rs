@@ -1,0 +1,77 @@
+//! A channel between a relay and who shares it: whole messages, in order, each in a task of its own.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::{FutureExt, StreamExt};
+use watchcache::relay::{Remote, Request, Serving, Traits};
+use watchcache::runtime::virtual_time::VirtualTime;
+use watchcache::runtime::{Spawn, Timer};
+use watchcache::source::Source;
+use watchcache::status::Error;
+
+/// Who shares, and the relay that it has at the moment.
+pub struct Channel {
+    pub remote: Rc<Remote>,
+    pub serving: RefCell<Option<Rc<Serving>>>,
+    source: Rc<dyn Source>,
+    time: Rc<VirtualTime>,
+}
+
+impl Channel {
+    /// Before this source.
+    pub fn new(source: Rc<dyn Source>, time: Rc<VirtualTime>) -> Rc<Self> {
+        let (asks, asked) = unbounded();
+        let remote = Rc::new(Remote::new(Traits::of(&*source), sender(asks)));
+        let channel = Rc::new(Self { remote, serving: RefCell::default(), source, time });
+        channel.serve(asked);
+        channel
+    }
+
+    fn serve(&self, mut asked: UnboundedReceiver<Request>) {
+        let (answers, mut answered) = unbounded();
+        let serving = Rc::new(Serving::new(self.source.clone(), self.time.clone(), sender(answers)));
+        self.serving.replace(Some(serving.clone()));
+        let (serving, remote) = (Rc::downgrade(&serving), Rc::downgrade(&self.remote));
+        self.time.spawn(
+            async move {
+                while let (Some(request), Some(serving)) = (asked.next().await, serving.upgrade()) {
+                    serving.take(request);
+                }
+            }
+            .boxed_local(),
+        );
+        self.time.spawn(
+            async move {
+                while let (Some(answer), Some(remote)) = (answered.next().await, remote.upgrade()) {
+                    remote.take(answer);
+                }
+            }
+            .boxed_local(),
+        );
+    }
+
+    /// The relay's end dies, and says nothing. It is noticed after so many milliseconds, and another one takes over after as many.
+    pub fn die(self: &Rc<Self>, millis: u64) {
+        self.serving.take();
+        let channel = self.clone();
+        self.time.spawn(
+            async move {
+                channel.time.sleep(millis).await;
+                channel.remote.break_off(&Error::network("the relay does not answer"));
+                channel.time.sleep(millis).await;
+                let (asks, asked) = unbounded();
+                channel.remote.reconnect(sender(asks));
+                channel.serve(asked);
+            }
+            .boxed_local(),
+        );
+    }
+}
+
+fn sender<T: 'static>(sender: UnboundedSender<T>) -> impl Fn(T) {
+    move |message| {
+        let _gone = sender.unbounded_send(message);
+    }
+}
