@@ -171,6 +171,17 @@ test("what a getter of the answer throws is as if auth had thrown it", async (t)
   }));
   await assert.rejects(it.resource.synced(), { code: "unauthorized", message: /session has ended/ });
   assert.equal(it.asked.length, 0);
+  const asking = createWatchCache({
+    server: "http://127.0.0.1:1",
+    auth: () => ({
+      get token() {
+        throw new Error("session has ended");
+      },
+    }),
+  });
+  t.after(() => asking.close());
+  for (const asked of [asking.can({ verb: "get", path: "/" }), asking.discover()])
+    await assert.rejects(asked, { name: "WatchCacheError", code: "network", message: /^auth failed: session has ended/ });
 });
 
 test("a request after resume hears of the next try, not of the last one", async (t) => {

@@ -567,13 +567,18 @@ test("may I: bad questions and bad answers each have their code", async (t) => {
     [{ verb: "get", path: "x" }, /begins with/],
     [{ verb: 7, resource: "pods" }, /verb is text/],
     [{ verb: "list", resource: 7 }, /resource is a resource/],
+    [{ verb: "list", resource: {} }, /resource\.resource is missing/],
     [{ verb: "list", resource: "deploy" }, /discover\(\) first/],
     [{ verb: "list", resource: "pods", namespaces: "x" }, /did you mean namespace/],
   ])
     await assert.rejects(cache.can(question), coded("invalid", message), JSON.stringify(question));
   assert.deepEqual(asked, []);
   const ask = () => cache.can({ verb: "list", resource: "pods" });
-  await assert.rejects(ask(), coded("not-found", /answers no SelfSubjectAccessReview/));
+  for (const code of [404, 405]) {
+    answer = { code, raw: "" };
+    for (const one of await Promise.allSettled([ask(), ask(), ask()])) coded("not-found", /answers no SelfSubjectAccessReview/)(one.reason);
+  }
+  assert.equal(asked.length, 2, "who asks the same at once shares the answer");
   answer = review({ allowed: "yes" });
   await assert.rejects(ask(), coded("protocol", /no answered SelfSubjectAccessReview/));
   answer = { code: 503, raw: "" };

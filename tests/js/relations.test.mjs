@@ -221,5 +221,13 @@ test("what cannot be meant is invalid, at once and with the remedy", async (t) =
     [{ matchExpressions: [{ operator: "Exists" }] }, /undefined is no key of a label/],
   ])
     refused(() => resource.view({ selectedBy: wrong }), pattern, JSON.stringify(wrong));
-  for (const name of ["childrenOf", "selectedBy", "eventsOf"]) refused(() => resource[name](), new RegExp(`${name} is missing`));
+  for (const namespace of [5, {}, [], 5n, () => {}]) {
+    refused(() => resource.childrenOf({ metadata: { uid: "one", namespace } }), /childrenOf: metadata\.namespace is text/);
+    refused(() => resource.selectedBy({ metadata: { namespace }, spec: {} }), /selectedBy: metadata\.namespace is text/);
+  }
+  for (const name of ["childrenOf", "selectedBy", "eventsOf"]) {
+    refused(() => resource[name](), new RegExp(`${name} is missing`));
+    for (const spec of [null, 5, "name", [], () => {}])
+      refused(() => resource[name](null, spec), new RegExp(`what ${name} is given is an object`));
+  }
 });

@@ -49,6 +49,8 @@ test("a spec that names nothing says why", () => {
   ];
   for (const spec of [...wrong, ...more])
     assert.throws(() => readSpec(spec), { name: "WatchCacheError", code: "invalid" }, JSON.stringify(spec));
+  assert.throws(() => readSpec({}), { message: /^version is missing/ });
+  assert.throws(() => readSpec({ version: "v1" }), { message: /^resource is missing/ });
 });
 
 test("what differs in what is held is another resource, and what was not given is none", () => {

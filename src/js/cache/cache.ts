@@ -12,7 +12,7 @@ import { disposable } from "../language/disposable.js";
 import { first, printable } from "../language/printing.js";
 import type { Runtime } from "../load/instance.js";
 import type { KubeObject, ObjectLike } from "../object/metadata.js";
-import { invalid } from "../options/kinds.js";
+import { invalid, readable } from "../options/kinds.js";
 import type { Delivery } from "../resource/delivery.js";
 import type { PageLife, ResourceHost } from "../resource/host.js";
 import { ResourceImpl } from "../resource/resource.js";
@@ -81,8 +81,9 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
 
   resource<T extends ObjectLike = KubeObject>(spec: string | ResourceSpec | KindSpec | SourceSpec | PolledSourceSpec): Resource<T> {
     if (this.#closed) throw closedError();
-    const named = typeof spec === "object" && spec !== null && "source" in spec ? spec : this.#asked().resolve(spec);
-    const target = readSpec(named, this.runtime);
+    const target = readable("what names the resource", () =>
+      readSpec(typeof spec === "object" && spec !== null && "source" in spec ? spec : this.#asked().resolve(spec), this.runtime),
+    );
     let resource = this.#resources.get(target.key)?.deref();
     if (resource === undefined) {
       // Node encodes sooner than it compares.

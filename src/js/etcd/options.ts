@@ -25,11 +25,19 @@ function endpoint(given: unknown, name: string): string {
   return url.href.replace(/\/+$/, "");
 }
 
+/** A surrogate that stands alone, which UTF-8 does not have: etcd would be given another text. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+const wellFormed: Kind = (value, name) => {
+  if (LONE_SURROGATE.test(text(value, name)))
+    throw invalid(`${name} holds half of a character (a lone surrogate), which etcd cannot be given`);
+  return value;
+};
+
 const BAG: Bag<EtcdSourceOptions> = {
   endpoints,
-  prefix: text,
-  username: text,
-  password: text,
+  prefix: wellFormed,
+  username: wellFormed,
+  password: wellFormed,
   transactions: flag,
   heartbeatMs: number(1),
   timeoutMs: number(1),

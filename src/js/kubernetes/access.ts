@@ -2,7 +2,7 @@
 import { WatchCacheError } from "../error/errors.js";
 import { now } from "../host/sleep.js";
 import { Recent } from "../language/recent.js";
-import { type Asker, protocol } from "./request.js";
+import { type Asker, type Identity, protocol } from "./request.js";
 import type { AccessAnswer } from "./types.js";
 
 const PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -37,12 +37,7 @@ export class Access {
     const key = JSON.stringify(spec);
     const known = this.#kept.get(key);
     if (known !== undefined && now() - known.at < KEPT_MS) return known.answer;
-    const answer = this.#asker
-      .ask(
-        { path: PATH, accept: "application/json", body: { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec } },
-        identity,
-      )
-      .then(read);
+    const answer = this.#review(spec, identity);
     const entry = { at: now(), answer };
     this.#kept.put(key, entry);
     if (this.#kept.size > MAX_KEPT) this.#kept.delete(this.#kept.oldest!.key);
@@ -51,6 +46,16 @@ export class Access {
     } catch (error) {
       // The next one asks anew.
       if (this.#kept.get(key) === entry) this.#kept.delete(key);
+      throw error;
+    }
+  }
+
+  /** All who ask the same at once get this answer, and its error. */
+  async #review(spec: Attributes, identity: Identity): Promise<AccessAnswer> {
+    const body = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec };
+    try {
+      return read(await this.#asker.ask({ path: PATH, accept: "application/json", body }, identity));
+    } catch (error) {
       if (error instanceof WatchCacheError && (error.code === "not-found" || (error.code === "invalid" && error.status?.code === 405)))
         throw new WatchCacheError("not-found", "the server answers no SelfSubjectAccessReview, so nobody can say beforehand", {
           status: error.status,

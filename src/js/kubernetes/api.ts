@@ -1,6 +1,6 @@
 // The side of a server that is asked and not watched: what it has, and what one may.
 import { toError } from "../error/errors.js";
-import { invalid } from "../options/kinds.js";
+import { invalid, readable } from "../options/kinds.js";
 import { read } from "../options/read.js";
 import { SPEC } from "../upstream/options.js";
 import { fromText } from "../upstream/spec.js";
@@ -49,7 +49,7 @@ export class Api {
       if (Object.keys(rest).length > 0) throw invalid(`a path has no ${Object.keys(rest)[0]}`);
       return abandonable(this.#access.ask({ nonResourceAttributes: { path, verb } }), signal);
     }
-    const resourceAttributes = { verb, ...this.#attributes(resource!), ...rest };
+    const resourceAttributes = { verb, ...readable("resource", () => this.#attributes(resource!)), ...rest };
     return abandonable(this.#access.ask({ resourceAttributes }), signal);
   }
 
@@ -78,8 +78,8 @@ export class Api {
       typeof resource === "object" && !("kind" in resource) ? read(SPEC, "resource", resource as ResourceSpec) : (resource as KindSpec),
     );
     const { group = "", version, resource: plural } = typeof spec === "string" ? fromText(spec) : spec;
-    if (typeof plural !== "string" || !PLURAL.test(plural))
-      throw invalid(`"${String(plural)}" is no resource: it is the plural name in lower case, such as pods`);
+    if (plural === undefined) throw invalid("resource.resource is missing: it is the plural name in lower case, such as pods");
+    if (!PLURAL.test(plural)) throw invalid(`"${plural}" is no resource: it is the plural name in lower case, such as pods`);
     return { group, version, resource: plural };
   }
 

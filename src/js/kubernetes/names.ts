@@ -1,6 +1,6 @@
 // What a name means, by kubectl's rules: its RESTMapper and its expansion of short names.
 import { WatchCacheError } from "../error/errors.js";
-import { invalid, object } from "../options/kinds.js";
+import { invalid, object, readable } from "../options/kinds.js";
 import { nearest, read } from "../options/read.js";
 import { KIND_NAME } from "./options.js";
 import type { ApiResource, Discovery, DiscoveryFailure, KindSpec } from "./types.js";
@@ -25,7 +25,12 @@ export class Names implements Discovery {
   find(name: string | KindName): ApiResource {
     if (typeof name === "string") return this.#byText(name);
     object(name, "what find is given");
-    const { kind, group, version, apiVersion } = name;
+    const { kind, group, version, apiVersion } = readable("what find is given", () => ({
+      kind: name.kind,
+      group: name.group,
+      version: name.version,
+      apiVersion: name.apiVersion,
+    }));
     return this.#byKind(read<KindName>(KIND_NAME, "find", { kind, group, version, apiVersion }, undefined, "kind"));
   }
 

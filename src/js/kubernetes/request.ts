@@ -59,7 +59,7 @@ export class Asker {
   /** Asks `auth` who asks. What the headers cannot take is not told: it may be a secret. @throws {WatchCacheError} `invalid`. */
   async identity(): Promise<Identity> {
     const { auth } = this.#server;
-    const { headers: given, token, query = {} } = auth === undefined ? {} : readCredentials(await called(auth));
+    const { headers: given, token, query = {} } = auth === undefined ? {} : await called(auth);
     let headers: Headers;
     try {
       headers = new Headers(given as HeadersInit | undefined);
@@ -158,10 +158,10 @@ export class Asker {
   }
 }
 
-/** @throws {WatchCacheError} `network` where it threw something of its own: it may do better the next time. */
+/** @throws {WatchCacheError} `network` where it, or a getter of its answer, threw something of its own: it may do better the next time. */
 async function called(auth: NonNullable<Server["auth"]>): Promise<Credentials> {
   try {
-    return await auth();
+    return readCredentials(await auth());
   } catch (error) {
     throw error instanceof WatchCacheError ? error : new WatchCacheError("network", `auth failed: ${reasonOf(error)}`, { retryable: true });
   }

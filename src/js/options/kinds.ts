@@ -1,5 +1,5 @@
 // What a value may be: a kind takes it as it was given, or refuses it by name.
-import { WatchCacheError } from "../error/errors.js";
+import { toError, WatchCacheError } from "../error/errors.js";
 import type { RawModule } from "../wire/raw.js";
 
 /** Who can have the core judge selectors, paths and views, once the core is there. */
@@ -21,7 +21,31 @@ export function shown(value: unknown): string {
   if (typeof value === "string") return value === "" ? "empty text" : "text";
   if (typeof value === "function") return "a function";
   if (typeof value !== "object" || value === null) return String(value);
-  return Array.isArray(value) ? "an array" : "an object";
+  return isArray(value) ? "an array" : "an object";
+}
+
+/** A proxy that was revoked is no array, and does not even say so. */
+function isArray(value: object): boolean {
+  try {
+    return Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * What was read of a value that the user gave. Its getters and proxies throw what they like.
+ *
+ * @param what what messages call the value by
+ * @throws {WatchCacheError} `invalid`, with what they threw as its cause.
+ */
+export function readable<V>(what: string, read: () => V): V {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof WatchCacheError) throw cause;
+    throw new WatchCacheError("invalid", `${what} cannot be read: ${toError(cause).message}`, { cause });
+  }
 }
 
 export function is(what: string, holds: (value: any) => boolean, show = shown): Kind {

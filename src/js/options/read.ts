@@ -1,6 +1,6 @@
 // What was given as a bag of options, by a table with a kind for each. The compiler compares each table with the public types,
 // tests/js/config.test.mjs with what the core reads.
-import { invalid, type Judge, type Kind, object } from "./kinds.js";
+import { invalid, type Judge, type Kind, object, readable } from "./kinds.js";
 
 /** A kind for each option. */
 export type Bag<O> = { readonly [K in keyof Required<O>]: Kind };
@@ -24,7 +24,18 @@ export function read<O extends object>(
   needed = "",
   prefix = "",
 ): Given<O> {
-  object(given, prefix ? what : `what ${what} is given`);
+  const called = prefix ? what : `what ${what} is given`;
+  return readable(called, () => readAll(members, what, object(given, called), judge, needed, prefix)) as Given<O>;
+}
+
+function readAll(
+  members: Bag<any>,
+  what: string,
+  given: object,
+  judge: Judge | undefined,
+  needed: string,
+  prefix: string,
+): Record<string, unknown> {
   const options: Record<string, unknown> = {};
   const from = given as Readonly<Record<string, unknown>>;
   const known = Object.keys(members);
@@ -38,7 +49,7 @@ export function read<O extends object>(
     const like = nearest(name, known);
     throw invalid(`${prefix}${name} is no option of ${what}: ${like ? `did you mean ${like}?` : `there are ${known.join(", ")}`}`);
   }
-  return options as Given<O>;
+  return options;
 }
 
 /** A bag within another one. */

@@ -50,17 +50,19 @@ export function toDocument(object: unknown, resource: string): string {
 
 function toJson(object: unknown, rule: string, resource: string, mayBeArray = false): string {
   const invalid = (message: string, cause?: unknown) => new WatchCacheError("invalid", message, { resource, cause });
-  if (typeof object !== "object" || object === null || (Array.isArray(object) && !mayBeArray) || isPromise(object)) {
-    const what = isPromise(object) ? "a promise" : object === null ? "null" : Array.isArray(object) ? "an array" : typeof object;
-    throw invalid(`${rule}, not ${what}`);
-  }
   let document: string | undefined;
+  let what: string | undefined;
   try {
-    document = JSON.stringify(object);
+    if (isPromise(object)) what = "a promise";
+    else if (object === null) what = "null";
+    else if (typeof object !== "object") what = typeof object;
+    else if (Array.isArray(object) && !mayBeArray) what = "an array";
+    else document = JSON.stringify(object);
   } catch (error) {
     // Getters throw what they like.
     throw invalid(`the object has no JSON: ${toError(error).message}`, error);
   }
+  if (what !== undefined) throw invalid(`${rule}, not ${what}`);
   if (document === undefined) throw invalid("the object has no JSON: its toJSON gives undefined");
   return document;
 }
@@ -71,7 +73,7 @@ function toJson(object: unknown, rule: string, resource: string, mayBeArray = fa
  * @throws {WatchCacheError} `invalid` for what is neither an object nor an array, or has no JSON.
  */
 export function toPatch(patch: unknown, resource: string): string {
-  return toJson(patch, 'a patch is an object or, of type "json", an array of operations', resource, Array.isArray(patch));
+  return toJson(patch, 'a patch is an object or, of type "json", an array of operations', resource, true);
 }
 
 /** What answers a write or a read: an object's id, or JSON of another kind. */

@@ -9,7 +9,7 @@ import { NOTHING, StableArrays, StableTexts } from "../language/stable-arrays.js
 import type { TableColumn } from "../object/metadata.js";
 import type { Path } from "../object/path.js";
 import type { Mutable } from "../object/readonly.js";
-import { callback, invalid, text, texts } from "../options/kinds.js";
+import { callback, invalid, object, readable, text, texts } from "../options/kinds.js";
 import { read } from "../options/read.js";
 import { answered, changer, discard, discardAll, toDocument, toPatch } from "../request/document.js";
 import { checkPart, DELETE, DELETE_COLLECTION, GET, LIST, PATCH, SIGNAL, WRITE } from "../request/options.js";
@@ -198,15 +198,24 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
   }
 
   childrenOf(owner: RelationOptions["childrenOf"], spec?: ViewSpec<T, Mutable>): View<T, Mutable> {
-    return this.view({ ...spec, childrenOf: owner ?? missing("childrenOf", owner) });
+    return this.#relating("childrenOf", owner, spec);
   }
 
   selectedBy(selecting: RelationOptions["selectedBy"], spec?: ViewSpec<T, Mutable>): View<T, Mutable> {
-    return this.view({ ...spec, selectedBy: selecting ?? missing("selectedBy", selecting) });
+    return this.#relating("selectedBy", selecting, spec);
   }
 
   eventsOf(object: RelationOptions["eventsOf"], spec?: ViewSpec<T, Mutable>): View<T, Mutable> {
-    return this.view({ ...spec, eventsOf: object ?? missing("eventsOf", object) });
+    return this.#relating("eventsOf", object, spec);
+  }
+
+  #relating<Name extends keyof RelationOptions>(
+    name: Name,
+    given: RelationOptions[Name],
+    spec: ViewSpec<T, Mutable> = {},
+  ): View<T, Mutable> {
+    const what = `what ${name} is given`;
+    return this.view({ ...readable(what, () => ({ ...object(spec, what) })), [name]: given ?? missing(name, given) });
   }
 
   informer(given?: InformerOptions<T, Mutable>): Informer<T, Mutable> {

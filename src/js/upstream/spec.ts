@@ -67,7 +67,9 @@ export function fromText(text: string): ResourceSpec {
 function kubernetes(spec: ResourceSpec): Target {
   const group = spec.group ?? "";
   if (group !== "" && !check(GROUP, group)) throw invalid(`"${String(group)}" is no API group`);
+  if (spec.version === undefined) throw invalid("version is missing: it is that of the API, such as v1 or v1beta1");
   if (!check(VERSION, spec.version)) throw invalid(`"${String(spec.version)}" is no API version, such as v1 or v1beta1`);
+  if (spec.resource === undefined) throw invalid("resource is missing: it is the plural name in lower case, such as pods");
   if (!check(NAME, spec.resource))
     throw invalid(`"${String(spec.resource)}" is no resource: it is the plural name in lower case, such as pods`);
   if (spec.namespace && !check(NAME, spec.namespace)) throw invalid(`"${String(spec.namespace)}" is no namespace`);

@@ -69,7 +69,7 @@ export const RELATIONS = {
 function children(owner: string | ObjectLike): Terms {
   const uid = uidOf(owner, "childrenOf");
   // An owner of one namespace owns nothing in another. One of the cluster may own anything.
-  const namespace = typeof owner === "string" ? undefined : (owner.metadata?.namespace ?? undefined);
+  const namespace = typeof owner === "string" ? undefined : namespaceOf(owner.metadata, "childrenOf");
   return { namespace, fieldSelector: `metadata.ownerReferences[?(@.uid=='${uid.replace(/['\\]/g, "\\$&")}')].uid=${escaped(uid)}` };
 }
 
@@ -93,6 +93,13 @@ function uidOf(object: unknown, name: string): string {
   throw invalid(`${name} is a uid, or an object with metadata.uid, or null while there is none, not ${shown(object)}`);
 }
 
+/** Where an object lies, as it says; undefined for one of the cluster. */
+function namespaceOf(metadata: ObjectLike["metadata"] | undefined, name: string): string | undefined {
+  const namespace: unknown = metadata?.namespace ?? undefined;
+  if (namespace === undefined || typeof namespace === "string") return namespace;
+  throw invalid(`${name}: metadata.namespace is text, not ${shown(namespace)}`);
+}
+
 /** A value in a field selector. */
 const escaped = (value: string): string => value.replace(/[\\,=]/g, "\\$&");
 
@@ -108,7 +115,7 @@ function selected(given: object): Terms | typeof NOTHING {
   const { spec, metadata } = given as { spec?: unknown; metadata?: ObjectLike["metadata"] };
   const { selector, podSelector } = isBag(spec) ? spec : ({} as Bag);
   const wanted = selector ?? podSelector;
-  const namespace = metadata?.namespace ?? undefined;
+  const namespace = namespaceOf(metadata, "selectedBy");
   // A selector that is not there selects nothing, an empty one everything.
   if (wanted === undefined || wanted === null) return NOTHING;
   if (!isBag(wanted)) throw invalid(`selectedBy: spec.selector is an object, not ${shown(wanted)}`);
