@@ -29,6 +29,7 @@ async function pods(t, answer) {
     server.closeAllConnections();
     server.close();
   });
+  it.cache = cache;
   it.resource = cache.resource("pods");
   it.resource.addEventListener("error", () => it.errors.push(it.resource.status.error));
   return it;
@@ -182,6 +183,25 @@ test("what a getter of the answer throws is as if auth had thrown it", async (t)
   t.after(() => asking.close());
   for (const asked of [asking.can({ verb: "get", path: "/" }), asking.discover()])
     await assert.rejects(asked, { name: "WatchCacheError", code: "network", message: /^auth failed: session has ended/ });
+});
+
+test("what auth throws means the same to discovery and to questions as to the streams", async (t) => {
+  for (const [refusal, code] of [
+    [{ status: 401 }, "unauthorized"],
+    [{ code: 403 }, "forbidden"],
+    [{ code: 503, retryAfterSeconds: 7 }, "unavailable"],
+  ]) {
+    const it = await pods(t, () => {
+      throw Object.assign(new Error("session has ended"), refusal);
+    });
+    const told = { name: "WatchCacheError", code, message: /session has ended/, retryAfterSeconds: refusal.retryAfterSeconds };
+    for (const asked of [it.cache.can({ verb: "get", path: "/" }), it.cache.discover()])
+      await assert.rejects(asked, (error) => {
+        for (const [name, value] of Object.entries(told)) name === "message" ? assert.match(error.message, value) : assert.equal(error[name], value);
+        return true;
+      });
+    assert.equal(it.asked.length, 0);
+  }
 });
 
 test("a request after resume hears of the next try, not of the last one", async (t) => {

@@ -58,8 +58,7 @@ export class Asker {
 
   /** Asks `auth` who asks. What the headers cannot take is not told: it may be a secret. @throws {WatchCacheError} `invalid`. */
   async identity(): Promise<Identity> {
-    const { auth } = this.#server;
-    const { headers: given, token, query = {} } = auth === undefined ? {} : await called(auth);
+    const { headers: given, token, query = {} } = await called(this.#server);
     let headers: Headers;
     try {
       headers = new Headers(given as HeadersInit | undefined);
@@ -158,12 +157,25 @@ export class Asker {
   }
 }
 
-/** @throws {WatchCacheError} `network` where it, or a getter of its answer, threw something of its own: it may do better the next time. */
-async function called(auth: NonNullable<Server["auth"]>): Promise<Credentials> {
+/**
+ * What `auth` gives. What it, or a getter of its answer, throws means what it means to the streams: a refusal where it names an HTTP status.
+ *
+ * @throws {WatchCacheError} `network` where it threw anything else: it may do better the next time.
+ */
+async function called({ auth, check }: Server): Promise<Credentials> {
   try {
-    return readCredentials(await auth());
+    return auth === undefined ? {} : readCredentials(await auth());
   } catch (error) {
-    throw error instanceof WatchCacheError ? error : new WatchCacheError("network", `auth failed: ${reasonOf(error)}`, { retryable: true });
+    if (error instanceof WatchCacheError) throw error;
+    const { code, status, reason, retryAfterSeconds: after } = (error ?? {}) as Readonly<Record<string, unknown>>;
+    const http = [code, status].find((given) => Number.isInteger(given) && (given as number) >= 400 && (given as number) <= 599);
+    if (http !== undefined) {
+      const said = { kind: "Status", apiVersion: "v1", status: "Failure", code: http, reason, message: reasonOf(error) };
+      const retryAfter = typeof after === "number" ? String(after) : undefined;
+      const head = { code: http as number, redirected: false, contentType: "application/json", retryAfter, date: undefined };
+      await check(head, new TextEncoder().encode(JSON.stringify(said)));
+    }
+    throw new WatchCacheError("network", `auth failed: ${reasonOf(error)}`, { retryable: true });
   }
 }
 
