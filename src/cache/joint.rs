@@ -295,6 +295,8 @@ impl Joint {
             (self.whole, self.numbered) = (true, true);
             // What is held is what each of them has listed, and what came after its list.
             told.push_back(Message::Differences { differences: Vec::new(), version: Version::from(self.last) });
+            // A list is taken for one whose watch is on its way. How the branches stand may have been told before it.
+            self.connection = None;
         }
         let states: Vec<_> = self.branches.iter().map(Branch::told).collect();
         if states != self.told {

@@ -38,7 +38,8 @@ impl Joined {
 
     fn named(&self, namespace: &str) -> Result<Rc<dyn Source>, Error> {
         self.branches.source(namespace).ok_or_else(|| {
-            let all = self.branches.namespaces().join(", ");
+            let all = self.branches.namespaces();
+            let all = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
             Error::new(ErrorCode::Invalid, format!("namespace {namespace:?} is none of this resource, which has: {all}"))
         })
     }

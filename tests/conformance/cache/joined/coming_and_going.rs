@@ -15,7 +15,7 @@ use watchcache::watch::EventKind;
 use super::*;
 use crate::helpers::informed::Informed;
 use crate::helpers::rig::Setup;
-use crate::helpers::upstream::ListFault;
+use crate::helpers::upstream::{ListFault, WatchFault};
 use crate::helpers::upstream::faults::Spoil;
 use crate::{after, initial};
 
@@ -117,6 +117,26 @@ fn what_follows_a_list_shows_before_the_lists_of_the_others() {
     assert_eq!((all.keys(), all.rig.status().resource_version), (vec!["a/second".to_owned()], None));
     all.rig.run(60_000);
     assert_eq!((all.keys(), all.rig.status().phase), (vec!["a/second".to_owned(), "b/first".to_owned()], Phase::Live));
+}
+
+#[test]
+fn one_whose_watch_waits_is_told_also_when_the_last_list_is_there() {
+    let all = Namespaces::idle(&Setup::default(), &["a", "b"], |namespace, upstream| {
+        upstream.put(namespace, "first");
+        match namespace {
+            "a" => upstream.watch_faults.borrow_mut().extend((0..99).map(|_| WatchFault::Refuse(Error::network("no watch")))),
+            _ => upstream.latency.set(20_000),
+        }
+    });
+    all.rig.resource.start();
+    all.rig.run(0);
+    while all.rig.status().resource_version.is_none() {
+        assert_eq!(all.rig.status().phase, Phase::Reconnecting, "of the first list, too");
+        all.rig.run(10);
+    }
+    let status = all.rig.status();
+    assert_eq!(all.branches()[0], ("a".into(), Phase::Reconnecting, Some(ErrorCode::Network)));
+    assert_eq!((status.phase, status.stale, status.error.map(|error| error.code)), (Phase::Reconnecting, true, Some(ErrorCode::Network)));
 }
 
 #[test]
