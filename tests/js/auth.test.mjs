@@ -197,7 +197,8 @@ test("what auth throws means the same to discovery and to questions as to the st
     const told = { name: "WatchCacheError", code, message: /session has ended/, retryAfterSeconds: refusal.retryAfterSeconds };
     for (const asked of [it.cache.can({ verb: "get", path: "/" }), it.cache.discover()])
       await assert.rejects(asked, (error) => {
-        for (const [name, value] of Object.entries(told)) name === "message" ? assert.match(error.message, value) : assert.equal(error[name], value);
+        for (const [name, value] of Object.entries(told))
+          name === "message" ? assert.match(error.message, value) : assert.equal(error[name], value);
         return true;
       });
     assert.equal(it.asked.length, 0);
