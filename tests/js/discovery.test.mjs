@@ -464,6 +464,22 @@ test("a refusal whose meaning is not known before the WebAssembly is there ends 
   await assert.rejects(answer, coded("closed", /closed/));
 });
 
+test("the end of the cache is heard whatever a host's fetch, its body or auth waits for", async () => {
+  const never = () => new Promise(() => {});
+  const silent = () => new Response(new ReadableStream({ pull: never }), { headers: { "content-type": "application/json" } });
+  for (const [what, options] of Object.entries({
+    fetch: { fetch: never },
+    body: { fetch: async () => silent() },
+    auth: { auth: never, fetch: never },
+  })) {
+    const cache = createWatchCache({ server: "http://h", ...options });
+    const asked = [cache.discover(), cache.can({ verb: "get", path: "/" })];
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await cache.close();
+    for (const one of asked) await assert.rejects(one, coded("closed", /closed/), what);
+  }
+});
+
 test("credentials go with each request, are asked anew after a 401, and stand in no message", async (t) => {
   let tokens = 0;
   const old = { code: 401, raw: "" };

@@ -58,7 +58,10 @@ export class Asker {
 
   /** Asks `auth` who asks. What the headers cannot take is not told: it may be a secret. @throws {WatchCacheError} `invalid`. */
   async identity(): Promise<Identity> {
-    const { headers: given, token, query = {} } = await called(this.#server);
+    const credentials = await abandonable(called(this.#server), this.#end.signal).catch((error: unknown) => {
+      throw this.#end.signal.aborted ? closedError() : error;
+    });
+    const { headers: given, token, query = {} } = credentials;
     let headers: Headers;
     try {
       headers = new Headers(given as HeadersInit | undefined);
@@ -102,7 +105,7 @@ export class Asker {
     const end = () => abort.abort();
     this.#end.signal.addEventListener("abort", end, { once: true });
     try {
-      const response = await this.#server.fetch(address + query, {
+      const answer = this.#server.fetch(address + query, {
         method: body === undefined ? "GET" : "POST",
         headers: all,
         ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -111,7 +114,11 @@ export class Asker {
         cache: body === undefined ? "no-cache" : "no-store",
         signal: abort.signal,
       });
-      return await this.#read(response, path, abort.signal);
+      // Not every `fetch` that is given heeds its signal.
+      return await abandonable(
+        Promise.resolve(answer).then((response) => this.#read(response, path, abort.signal)),
+        abort.signal,
+      );
     } catch (error) {
       if (this.#end.signal.aborted) throw closedError();
       if (error instanceof WatchCacheError) throw error;
