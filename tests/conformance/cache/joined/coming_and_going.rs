@@ -15,8 +15,8 @@ use watchcache::watch::EventKind;
 use super::*;
 use crate::helpers::informed::Informed;
 use crate::helpers::rig::Setup;
-use crate::helpers::upstream::{ListFault, WatchFault};
 use crate::helpers::upstream::faults::Spoil;
+use crate::helpers::upstream::{ListFault, WatchFault};
 use crate::{after, initial};
 
 #[test]
