@@ -69,6 +69,11 @@ pub(super) struct Control {
 }
 
 impl Control {
+    /// Whether somebody pauses or refreshes.
+    pub(super) fn asks(&self) -> bool {
+        self.paused.get() || self.refresh.get()
+    }
+
     /// This is the task that runs the reflector.
     pub(super) fn runs_in(&self, task: Task) {
         if !self.closed.get() {

@@ -81,6 +81,16 @@ impl Liveness {
         Watchdog::new((self.idle_timeout_ms > 0).then_some(self.idle_timeout_ms), now)
     }
 
+    /// Milliseconds until what began then is given up; `None`: never.
+    pub(super) fn left(&self, began: Instant, now: Instant) -> Option<Millis> {
+        (self.idle_timeout_ms > 0).then(|| began.saturating_add(self.idle_timeout_ms).since(now))
+    }
+
+    /// Whether what began then is given up.
+    pub(super) fn is_over(&self, began: Instant, now: Instant) -> bool {
+        self.left(began, now) == Some(0)
+    }
+
     /// What it means that nothing came for so long.
     pub(super) fn silence(&self, what: &str) -> Error {
         Error::network(format!("{what} for {} s", self.idle_timeout_ms.div_ceil(1000)))

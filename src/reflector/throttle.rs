@@ -72,6 +72,17 @@ impl Throttle {
         Ok(Some(come))
     }
 
+    /// What is told of something that was asked for and is not answered. It is given up after so many milliseconds.
+    pub(super) fn unanswered(&self, left: Option<Millis>, error: Error) -> Connection {
+        let Some(left) = left else { return Connection::Reconnecting { lost: None } };
+        Connection::Waiting { attempt: self.tries.failures(), retry_at: self.host.runtime.wall() + left, error }
+    }
+
+    /// Somebody asks for the next try: whether that is not too often.
+    pub(super) fn may_try_early(&mut self) -> bool {
+        self.try_early(false).is_ok()
+    }
+
     /// Waits until this may be asked. `None`: its source has no server that others ask, too.
     pub(super) async fn admit(&mut self, beside: &mut Beside, request: Outgoing) -> Result<Option<Permit>, Asked> {
         let Some(server) = self.server.clone() else { return Ok(None) };

@@ -51,6 +51,11 @@ impl Tries {
         }
     }
 
+    /// How many tries have failed.
+    pub(super) fn failures(&self) -> u32 {
+        self.count
+    }
+
     /// One try more; how many there were.
     pub(super) fn failed(&mut self) -> u32 {
         self.count = self.count.saturating_add(1);

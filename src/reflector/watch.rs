@@ -11,10 +11,12 @@
 use std::mem;
 
 use futures::StreamExt;
+use futures::future::LocalBoxFuture;
 
 use super::breaker::Verb;
 use super::failure::{self, Next};
 use super::host::{Listen, Stop};
+use super::liveness::Watchdog;
 use super::order::Novelty;
 use super::reader::Event;
 use super::reflector::Reflector;
@@ -22,7 +24,7 @@ use super::state::{Notice, OpenWatch, PendingWatch, RoundEnd, State, WatchPlan};
 use super::throttle::Outgoing;
 use crate::connection::Connection;
 use crate::message::Message;
-use crate::source::WatchRequest;
+use crate::source::{FrameStream, WatchRequest};
 use crate::status::Error;
 use crate::time::Millis;
 use crate::version::Version;
@@ -32,6 +34,12 @@ pub(super) const MIN_WATCH_MS: Millis = 1000;
 
 /// The time between an internal error and the next watch: the server is in trouble, and a moment often cures it.
 const MIN_INTERNAL_ERROR_WAIT_MS: Millis = 100;
+
+/// How long a watch may take to open until that is told.
+const MAX_OPENING_MS: Millis = 5000;
+
+/// What a source answers to a watch.
+type Opened = Result<FrameStream, Error>;
 
 /// What became of a watch that was asked for.
 enum Answer {
@@ -78,6 +86,27 @@ impl Reflector {
         }
     }
 
+    /// The answer to a watch that was asked for. While it does not come nobody would tell of a change, so that is said, and it may be asked for anew.
+    async fn answered(&mut self, mut answer: LocalBoxFuture<'static, Opened>) -> Result<Opened, Stop> {
+        let began = self.host.now();
+        let (watchdog, soon) = (self.liveness.watchdog(began), Watchdog::new(Some(MAX_OPENING_MS), began));
+        match self.host.until(Listen::WATCHING, Some(&soon), &mut answer).await {
+            Err(Stop::Deadline) if !self.liveness.is_over(began, self.host.now()) => {}
+            end => return end,
+        }
+        self.host.control.woken.set(false);
+        let error = Error::network(format!("the watch has not opened for {} s", MAX_OPENING_MS / 1000));
+        self.sink.connection(self.throttle.unanswered(self.liveness.left(began, self.host.now()), error)).await;
+        loop {
+            match self.host.until(Listen::WAITING, Some(&watchdog), &mut answer).await {
+                // Somebody says "now", and too often: it is waited for as before.
+                Err(Stop::Asked)
+                    if self.host.control.woken.replace(false) && !self.host.control.asks() && !self.throttle.may_try_early() => {}
+                end => return end,
+            }
+        }
+    }
+
     /// Asks for a watch, unless one is pending, and waits for the answer.
     async fn connect(&mut self, pending: Option<PendingWatch>) -> Answer {
         let (turn, permit, PendingWatch { answer, known_to }) = match pending {
@@ -92,8 +121,7 @@ impl Reflector {
                 (turn, permit, PendingWatch { answer, known_to: None })
             }
         };
-        let watchdog = self.liveness.watchdog(self.host.now());
-        let stream = match self.host.until(Listen::WATCHING, Some(&watchdog), answer).await {
+        let stream = match self.answered(answer).await {
             Err(Stop::Deadline) => {
                 self.liveness.given_up(false);
                 Err(self.liveness.silence("the watch has not opened"))

@@ -1,89 +1,10 @@
-// Discovery, names and "may I" through the package, against servers that answer as scripted: which documents there are, who fails, and with what.
+// Discovery and names through the package, against servers that answer as scripted: which documents there are, who fails, and with what.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { createServer } from "node:http";
 import { test } from "node:test";
 import { createInformerFactory, createWatchCache } from "watchcache";
 import { Asker } from "../../dist/kubernetes/request.js";
-
-const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-const VERBS = ["get", "list", "watch"];
-
-const resource = (plural, kind, { scope = "Namespaced", shortNames, subresources } = {}) => ({
-  resource: plural,
-  responseKind: { group: "", version: "", kind },
-  scope,
-  singularResource: kind.toLowerCase(),
-  verbs: VERBS,
-  ...(shortNames && { shortNames }),
-  ...(subresources && { subresources }),
-});
-const version = (name, resources, more = {}) => ({ version: name, resources, freshness: "Current", ...more });
-const group = (name, ...versions) => ({ metadata: name ? { name } : {}, versions });
-const groups = (...items) => ({ kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items });
-
-const CORE = group(
-  "",
-  version("v1", [
-    resource("pods", "Pod", {
-      shortNames: ["po"],
-      subresources: [{ subresource: "log", responseKind: { group: "", version: "", kind: "Pod" }, verbs: ["get"] }],
-    }),
-    resource("nodes", "Node", { scope: "Cluster", shortNames: ["no"] }),
-    resource("events", "Event", { shortNames: ["ev"] }),
-    resource("services", "Service", { shortNames: ["svc"] }),
-  ]),
-);
-const APPS = group("apps", version("v1", [resource("deployments", "Deployment", { shortNames: ["deploy"] })]));
-const SCALING = group(
-  "autoscaling",
-  version("v2", [resource("horizontalpodautoscalers", "HorizontalPodAutoscaler", { shortNames: ["hpa"] })]),
-  version("v1", [resource("horizontalpodautoscalers", "HorizontalPodAutoscaler"), resource("oldies", "Oldie")]),
-);
-const EVENTS = group("events.k8s.io", version("v1", [resource("events", "Event", { shortNames: ["ev"] })]));
-const CLUSTERS = ["a.example.com", "b.example.com"].map((name) =>
-  group(name, version("v1", [resource("clusters", "Cluster", { shortNames: ["cl"] }), resource("pods", "Pad")])),
-);
-const METRICS = group("metrics.k8s.io", version("v1beta1", [], { freshness: "Stale" }));
-const ALL = { "/api": groups(CORE), "/apis": groups(APPS, SCALING, EVENTS, ...CLUSTERS, METRICS) };
-
-/** A server whose answers stand in `answers`: a document, or `{ code, type, body }`, by path. */
-async function serving(t, answers, options = {}) {
-  const asked = [];
-  const server = createServer(async (request, response) => {
-    let body = "";
-    for await (const piece of request) body += piece;
-    const { pathname, search } = new URL(request.url, "http://h");
-    const { authorization, accept } = request.headers;
-    asked.push({ path: pathname, search, method: request.method, accept, authorization, ...(body && { body: JSON.parse(body) }) });
-    const answer = typeof answers === "function" ? answers(pathname, request, asked.at(-1)) : answers[pathname];
-    const { code, type, headers, raw } = answer?.code
-      ? answer
-      : answer
-        ? { code: 200, raw: JSON.stringify(answer) }
-        : { code: 404, raw: "404 page not found" };
-    const isAggregated = answer?.kind === "APIGroupDiscoveryList";
-    response.writeHead(code, {
-      "content-type": type ?? (isAggregated ? AGGREGATED : code === 404 ? "text/plain" : "application/json"),
-      ...headers,
-    });
-    response.end(raw ?? "");
-  });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  t.after(() => (server.closeAllConnections(), server.close()));
-  const url = `http://127.0.0.1:${server.address().port}`;
-  const cache = createWatchCache({ server: url, ...options });
-  t.after(() => cache.close());
-  return { asked, cache, url };
-}
-
-const pathOf = (resource) => resource.name;
-const coded = (code, pattern) => (error) => {
-  assert.equal(error.name, "WatchCacheError");
-  assert.equal(error.code, code, error.message);
-  assert.match(error.message, pattern);
-  return true;
-};
+import { AGGREGATED, ALL, APPS, VERBS, coded, group, groups, pathOf, resource, serving, version } from "./lib/discovery.mjs";
 
 test("it is asked for in the aggregated form, once, and tells what the server has", async (t) => {
   const { cache, asked } = await serving(t, ALL);
@@ -515,9 +436,6 @@ test("credentials go with each request, are asked anew after a 401, and stand in
   );
 });
 
-const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-const review = (status) => ({ kind: "SelfSubjectAccessReview", apiVersion: "authorization.k8s.io/v1", status });
-
 test("headers of auth are sent in each form that the host takes", async (t) => {
   const pairs = [["authorization", "Bearer mine"]];
   for (const headers of [
@@ -531,76 +449,4 @@ test("headers of auth are sent in each form that the host takes", async (t) => {
     await cache.discover();
     assert.deepEqual(new Set(asked.map(({ authorization }) => authorization)), new Set(["Bearer mine"]));
   }
-});
-
-test("may I: the question is what the API wants, and its answer is kept", async (t) => {
-  let user = "jane";
-  const answers = (path, _request, { body }) =>
-    ALL[path] ?? (path === REVIEWS && review({ allowed: body.spec.resourceAttributes?.verb !== "delete", reason: "because" }));
-  const { cache, asked } = await serving(t, answers, { auth: () => ({ headers: { "impersonate-user": user } }) });
-  const question = { verb: "list", resource: "pods", namespace: "web" };
-  const [one, two] = await Promise.all([cache.can(question), cache.can({ ...question })]);
-  assert.deepEqual(one, { allowed: true, reason: "because" });
-  assert.equal(one, two);
-  assert.ok(Object.isFrozen(one));
-  assert.deepEqual(await cache.can({ verb: "delete", resource: "apps/v1/deployments", name: "a", subresource: "scale" }), {
-    allowed: false,
-    reason: "because",
-  });
-  await cache.discover();
-  await cache.can({ verb: "get", resource: "deploy" });
-  await cache.can({ verb: "get", resource: { kind: "Deployment" } });
-  await cache.can({ verb: "get", resource: { group: "x", version: "v1", resource: "ys" } });
-  await cache.can({ verb: "*", resource: "*" });
-  await cache.can({ verb: "get", path: "/metrics" });
-  const posted = () => asked.filter(({ path }) => path === REVIEWS);
-  assert.deepEqual(
-    posted().map(({ body }) => body.spec),
-    [
-      { resourceAttributes: { verb: "list", group: "", version: "v1", resource: "pods", namespace: "web" } },
-      { resourceAttributes: { verb: "delete", group: "apps", version: "v1", resource: "deployments", name: "a", subresource: "scale" } },
-      { resourceAttributes: { verb: "get", group: "apps", version: "v1", resource: "deployments" } },
-      { resourceAttributes: { verb: "get", group: "x", version: "v1", resource: "ys" } },
-      { resourceAttributes: { verb: "*", group: "*", resource: "*" } },
-      { nonResourceAttributes: { path: "/metrics", verb: "get" } },
-    ],
-  );
-  await cache.can(question);
-  assert.equal(posted().length, 6);
-  user = "joe";
-  await cache.can(question);
-  assert.equal(posted().length, 7, "another user is another answer");
-});
-
-test("may I: bad questions and bad answers each have their code", async (t) => {
-  let answer = { code: 404, raw: "404 page not found" };
-  const { cache, asked } = await serving(t, () => answer);
-  for (const [question, message] of [
-    [{}, /verb is missing/],
-    [{ verb: "list" }, /about a resource, or about a path/],
-    [{ verb: "list", resource: "pods", path: "/x" }, /about a resource, or about a path/],
-    [{ verb: "get", path: "/x", namespace: "web" }, /a path has no namespace/],
-    [{ verb: "get", path: "x" }, /begins with/],
-    [{ verb: 7, resource: "pods" }, /verb is text/],
-    [{ verb: "list", resource: 7 }, /resource is a resource/],
-    [{ verb: "list", resource: {} }, /resource\.resource is missing/],
-    [{ verb: "list", resource: "deploy" }, /discover\(\) first/],
-    [{ verb: "list", resource: "pods", namespaces: "x" }, /did you mean namespace/],
-  ])
-    await assert.rejects(cache.can(question), coded("invalid", message), JSON.stringify(question));
-  assert.deepEqual(asked, []);
-  const ask = () => cache.can({ verb: "list", resource: "pods" });
-  for (const code of [404, 405]) {
-    answer = { code, raw: "" };
-    for (const one of await Promise.allSettled([ask(), ask(), ask()])) coded("not-found", /answers no SelfSubjectAccessReview/)(one.reason);
-  }
-  assert.equal(asked.length, 2, "who asks the same at once shares the answer");
-  answer = review({ allowed: "yes" });
-  await assert.rejects(ask(), coded("protocol", /no answered SelfSubjectAccessReview/));
-  answer = { code: 503, raw: "" };
-  await assert.rejects(ask(), coded("unavailable", /HTTP 503/));
-  answer = review({ allowed: false, evaluationError: "a webhook is away" });
-  assert.deepEqual(await ask(), { allowed: false, reason: "a webhook is away" }, "a failure is not kept");
-  await cache.close();
-  await assert.rejects(ask(), coded("closed", /closed/));
 });

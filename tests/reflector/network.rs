@@ -150,7 +150,34 @@ fn a_watch_or_list_that_never_opens_is_given_up() {
     assert_eq!((rig.lists(), rig.watches()), (3, 2));
     let messages: Vec<String> = rig.replay.borrow().errors().iter().map(|error| error.message.clone()).collect();
     assert_eq!(messages, ["the server has not answered the list for 90 s", "the list has stood still for 90 s"]);
-    assert_eq!(waits(&rig).len(), 3);
+    // Of the watch it was told twice: that it has not opened, and that it is given up.
+    assert_eq!(waits(&rig).len(), 4);
+}
+
+/// Until then rows would look as if somebody told of changes.
+#[test]
+fn a_watch_that_does_not_open_is_told_soon_and_asked_for_anew_by_who_resumes() {
+    let rig = ReflectorRig::with(29, config(), 0, |upstream| {
+        fill(upstream, 1);
+        upstream.watch_faults.borrow_mut().extend((0..2).map(|_| WatchFault::Hang));
+    });
+    rig.run(5 * SECOND - 1);
+    assert!(waits(&rig).is_empty());
+    rig.run(SECOND);
+    let told = rig.replay.borrow().connections().last().map(|(_, told)| told.clone());
+    let Some(Connection::Waiting { attempt: 0, error, .. }) = told else { panic!("{told:?}") };
+    assert_eq!((error.code, error.message.as_str()), (ErrorCode::Network, "the watch has not opened for 5 s"));
+    rig.handle.resume();
+    rig.run(SECOND);
+    assert_eq!(rig.watches(), 2);
+    // That one does not open either, and at first nobody knows it.
+    rig.handle.resume();
+    rig.run(SECOND);
+    assert_eq!(rig.watches(), 2);
+    rig.run(5 * SECOND);
+    rig.handle.resume();
+    rig.run(SECOND).assert_whole();
+    assert_eq!((rig.lists(), rig.watches()), (1, 3));
 }
 
 /// client-go's transport tries ten times and then gives an empty watch, so that a list follows. A browser cannot tell a lost connection

@@ -146,7 +146,7 @@ impl Connector {
         if let Some(frames) = socket {
             self.sockets.opened();
             self.taken.set(Some(Transport::WebSocket));
-            return Ok(frames);
+            return Ok(if self.transport == Transport::Auto { self.sockets.on_trial(frames, self.runtime.clone()) } else { frames });
         }
         self.sockets.refuse(self.runtime.now());
         self.lines(wire, request, protocol).await

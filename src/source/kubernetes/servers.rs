@@ -1,16 +1,28 @@
 //! What is remembered of a server: whether it opens WebSockets, and the places that watches over fetch have there.
 
 use std::cell::{Cell, RefCell};
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 
+use futures::{Stream, StreamExt};
 use rustc_hash::FxHashMap;
 
 use super::places::Places;
+use crate::runtime::SharedRuntime;
+use crate::source::source::FrameStream;
+use crate::status::Error;
 use crate::time::{Instant, Millis};
 
 /// How long a server whose sockets are refused is asked for none. Each refusal behind it doubles that, up to a day.
 pub(super) const FIRST_MEMORY_MS: Millis = 600_000;
 pub(super) const MAX_MEMORY_MS: Millis = 86_400_000;
+
+/// A socket that ends sooner than this, and brought nothing, came to no server: some proxies open it before they look where it leads.
+const MIN_SOCKET_MS: Millis = 1000;
+
+/// So many in a row are a refusal.
+const MAX_EMPTY_SOCKETS: u32 = 3;
 
 /// What the watches of one host remember of their servers.
 #[derive(Default)]
@@ -43,6 +55,8 @@ pub(super) struct Sockets {
     refused: Cell<Option<Refused>>,
     /// Nobody has been told of it.
     untold: Cell<bool>,
+    /// How many in a row opened and ended at once.
+    empty: Cell<u32>,
 }
 
 #[derive(Clone, Copy)]
@@ -76,6 +90,20 @@ impl Sockets {
         self.refused.set(Some(Refused { until: now.saturating_add(memory), memory }));
     }
 
+    /// The frames of one that has opened. Those that end at once, one after another, are refused ones, too.
+    pub(super) fn on_trial(self: &Rc<Self>, frames: FrameStream, runtime: SharedRuntime) -> FrameStream {
+        let opened = runtime.now();
+        Trial { frames, sockets: self.clone(), runtime, opened, passed: false }.boxed_local()
+    }
+
+    fn ended(&self, millis: Millis, now: Instant) {
+        let empty = if millis < MIN_SOCKET_MS { self.empty.get() + 1 } else { 0 };
+        self.empty.set(empty % MAX_EMPTY_SOCKETS);
+        if empty >= MAX_EMPTY_SOCKETS {
+            self.refuse(now);
+        }
+    }
+
     /// One has opened.
     pub(super) fn opened(&self) {
         self.refused.set(None);
@@ -83,11 +111,43 @@ impl Sockets {
     }
 }
 
+struct Trial {
+    frames: FrameStream,
+    sockets: Rc<Sockets>,
+    runtime: SharedRuntime,
+    opened: Instant,
+    /// It brought something, or has ended.
+    passed: bool,
+}
+
+impl Stream for Trial {
+    type Item = Result<Vec<u8>, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let polled = self.frames.poll_next_unpin(cx);
+        if !self.passed
+            && let Poll::Ready(item) = &polled
+        {
+            match item {
+                Some(Ok(_)) => self.sockets.empty.set(0),
+                Some(Err(_)) | None => {
+                    let now = self.runtime.now();
+                    self.sockets.ended(now.since(self.opened), now);
+                }
+            }
+            self.passed = true;
+        }
+        polled
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use futures::{FutureExt, stream};
+
     use super::*;
-    use crate::runtime::Clock;
     use crate::runtime::virtual_time::VirtualTime;
+    use crate::runtime::{Clock, Timer};
 
     #[test]
     fn what_is_remembered_of_sockets_grows_to_a_day_and_is_told_although_nobody_hears_of_the_first_time() {
@@ -107,6 +167,31 @@ mod tests {
         assert!(!sockets.are_refused(time.now()), "it begins anew");
         sockets.opened();
         assert!(!sockets.tell(), "what is over is not told");
+    }
+
+    #[test]
+    fn three_sockets_in_a_row_that_open_and_end_at_once_are_a_refusal() {
+        let (time, sockets) = (VirtualTime::new(1), Rc::<Sockets>::default());
+        let ends_after = |millis| {
+            let frames = sockets.on_trial(time.sleep(millis).into_stream().filter_map(|()| async { None }).boxed_local(), time.clone());
+            let all: Vec<_> = time.run_until(frames.collect());
+            assert!(all.is_empty());
+        };
+        let brings = || {
+            let frames = sockets.on_trial(stream::iter([Ok(b"{}".to_vec())]).boxed_local(), time.clone());
+            let _all: Vec<_> = time.run_until(frames.collect());
+        };
+        for _ in 0..5 {
+            ends_after(0);
+            ends_after(999);
+            brings();
+            ends_after(10);
+            ends_after(10);
+            ends_after(1_000);
+        }
+        assert!(!sockets.are_refused(time.now()));
+        (0..3).for_each(|_| ends_after(10));
+        assert!(sockets.are_refused(time.now()) && sockets.tell());
     }
 
     #[test]
