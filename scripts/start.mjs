@@ -7,7 +7,7 @@
 import { join } from "node:path";
 import { build } from "./build.mjs";
 import { buildPage } from "./build-page.mjs";
-import { main } from "./lib/fail.mjs";
+import { SetupError, main } from "./lib/fail.mjs";
 import { requireGo } from "./lib/go.mjs";
 import { root } from "./lib/project.mjs";
 import { run } from "./lib/run.mjs";
@@ -21,6 +21,8 @@ if (process.env.npm_lifecycle_event === "start") {
 
 await main(async () => {
   const given = process.argv.slice(2);
+  const modes = ["--kubernetes", "--etcd", "--bench"].filter((mode) => given.includes(mode));
+  if (modes.length > 1) throw new SetupError(`${modes.join(" and ")} are pages of their own: choose one.`);
   const kubernetes = given.includes("--kubernetes");
   const etcd = given.includes("--etcd");
   if (kubernetes || etcd) requireGo(); // before anything that takes long
@@ -34,7 +36,7 @@ await main(async () => {
       ? "tests/servers/start-etcd/main.mjs"
       : "www/server/main.mjs";
   const program = bench ? "benches/serve.mjs" : over;
-  const passed = given.filter((argument) => argument !== "--bench" && argument !== "--kubernetes" && argument !== "--etcd");
+  const passed = given.filter((argument) => !modes.includes(argument));
   const server = await run(process.execPath, [join(root, program), ...passed]);
   process.exitCode = server.code;
 });

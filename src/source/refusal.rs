@@ -1,6 +1,6 @@
 //! What somebody else's code says when it refuses: a transport, `auth`, or a source of the user's.
 
-use crate::status::{Details, Error, Status};
+use crate::status::{Details, Error, ErrorCode, Status};
 
 /// A refusal as it was given. What it did not say is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,6 +11,8 @@ pub struct Refusal {
     pub code: Option<f64>,
     /// The code of a Response, as most libraries tell it.
     pub http_code: Option<f64>,
+    /// It is this package's own `invalid`: the mistake is on this side, and trying again would not help.
+    pub mistake: bool,
     /// A reason of the Kubernetes API.
     pub reason: Option<String>,
     /// A sentence.
@@ -29,7 +31,8 @@ impl From<Refusal> for Error {
         }
         let within = |number: Option<f64>, least: f64| number.filter(|number| (least..1000.0).contains(number));
         let Some(code) = within(refusal.code, 100.0).or_else(|| within(refusal.http_code, 400.0)) else {
-            return Self::network(refusal.message.unwrap_or_else(|| "the request failed without a reason".to_string()));
+            let message = refusal.message.unwrap_or_else(|| "the request failed without a reason".to_string());
+            return if refusal.mistake { Self::new(ErrorCode::Invalid, message) } else { Self::network(message) };
         };
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let code = code as u16;
@@ -46,7 +49,6 @@ impl From<Refusal> for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::status::ErrorCode;
 
     fn read(refusal: Refusal) -> (ErrorCode, String) {
         let error = Error::from(refusal);
@@ -58,6 +60,13 @@ mod tests {
         let refusal = |code| Refusal { status: Some(Status::new(code, "", "said")), message: Some("thrown".into()), ..Refusal::default() };
         assert_eq!(read(refusal(403)), (ErrorCode::Forbidden, "said".into()));
         assert_eq!(read(refusal(200)), (ErrorCode::Network, "thrown".into()), "a Status of a success is none of a refusal");
+    }
+
+    #[test]
+    fn a_mistake_on_this_side_is_none_of_the_network() {
+        let mistake = || Refusal { mistake: true, message: Some("give one".into()), ..Refusal::default() };
+        assert_eq!(read(mistake()), (ErrorCode::Invalid, "give one".into()));
+        assert_eq!(read(Refusal { http_code: Some(403.0), ..mistake() }).0, ErrorCode::Forbidden, "a server's word goes before");
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub(super) fn from_thrown(thrown: &JsValue) -> Error {
         status: property(thrown, "status").and_then(status),
         code: number("code"),
         http_code: number("status"),
+        mistake: text(thrown, "name").as_deref() == Some("WatchCacheError")
+            && text(thrown, "code").as_deref() == Some(ErrorCode::Invalid.as_str()),
         reason: text(thrown, "reason"),
         message: text(thrown, "message").or_else(|| thrown.as_string()),
         retry_after_seconds: number("retryAfterSeconds"),

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
-import { createWatchCache } from "watchcache";
+import { createWatchCache, WatchCacheError } from "watchcache";
 import { makeInformer } from "watchcache/compat/client-node";
 import { WebSocket as WS } from "ws";
 import { root } from "../../scripts/lib/project.mjs";
@@ -99,6 +99,25 @@ test("an informer of a resource that has failed for good says why, and so do tho
     [["watchcache:", "invalid"]],
     "it is logged as what it is, and not as a mistake of a subscriber",
   );
+});
+
+test("a source that says invalid in the package's own words has failed for good", async (t) => {
+  const list = async () => ({ body: JSON.stringify({ metadata: { resourceVersion: "1" }, items: [] }) });
+  let tries = 0;
+  const watch = () => {
+    tries++;
+    throw new WatchCacheError("invalid", "give it a WebSocket");
+  };
+  const cache = createWatchCache({ retry: { initialMs: 1, capMs: 1 } });
+  t.after(() => cache.close());
+  const resource = cache.resource({ source: { list, watch }, id: "mistaken" });
+  resource.view().subscribe(() => {});
+  await until(() => resource.status.phase === "failed");
+  const { code, message } = resource.status.error;
+  assert.deepEqual([code, message, resource.status.retryAt], ["invalid", "give it a WebSocket", undefined]);
+  const before = tries;
+  await new Promise((later) => setTimeout(later, 100));
+  assert.equal(tries, before);
 });
 
 test("what a function of the user's throws is logged as that", async (t) => {

@@ -55,7 +55,10 @@ export const USAGE = `Usage: node www/server/main.mjs [options]
   --proxy URL        forward the API to this server instead, such as a kubectl proxy at http://127.0.0.1:8001
   --root DIRECTORY   directory of the built page
   --help             this text
-\`npm start -- --kubernetes\` has a real etcd and kube-apiserver instead (needs Go): with --port, --host, --pods, --rate, --seed and --root
+In its place (each needs Go, but the last):
+  npm start -- --kubernetes   a real etcd and kube-apiserver: with --port, --host, --pods, --rate, --seed and --root
+  npm start -- --etcd         three members of etcd, and a page of their keys: with --port
+  npm start -- --bench        a page that runs benchmarks in your browser
 `;
 
 const NUMBERS = {
