@@ -266,9 +266,12 @@ impl State {
     }
 }
 
+/// A server's versions are int64. A larger one would leave no room to count on.
+const MOST: u64 = i64::MAX as u64;
+
 /// A version as a number; `None` where it says nothing.
 pub(super) fn number_of(text: &str) -> Option<u64> {
-    Version::parse(text).ok().and_then(|version| version.as_u64()).filter(|number| *number > 0)
+    Version::parse(text).ok().and_then(|version| version.as_u64()).filter(|number| (1..=MOST).contains(number))
 }
 
 #[cfg(test)]
@@ -379,6 +382,16 @@ mod tests {
             state.take(3, listed("30", &[("a", "29", "9")]), NOW).unwrap();
             assert!(state.is_local(), "for good");
         }
+    }
+
+    #[test]
+    fn a_version_behind_which_no_other_fits_is_none() {
+        let last = u64::MAX.to_string();
+        let mut state = State::new(true);
+        state.take(1, listed(&last, &[("a", "3", "1")]), NOW).unwrap();
+        let before = state.version();
+        state.take(2, listed(&last, &[("a", "5", "2")]), NOW).unwrap();
+        assert_eq!(told(&state, before).len(), 1, "the change is told");
     }
 
     #[test]
