@@ -5,11 +5,13 @@
  */
 import { createServer, request as httpRequest } from "node:http";
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /**
  * What it does to connections that are opened while this is set.
  * @typedef {object} Behaviour
  * @property {number} [delayMs] every piece of an answer comes so much later
+ * @property {number} [trickleMs] an answer comes byte by byte, each so much after the one before
  * @property {number} [cutAfterMs] an answer that lasts longer is reset
  * @property {number} [truncateAt] an answer is reset behind so many bytes, wherever that is
  * @property {boolean} [buffer] an answer, head and all, comes when it is whole
@@ -87,6 +89,10 @@ export class TroubledProxy {
         return;
       }
       head();
+      if (behaviour.trickleMs !== undefined) {
+        void trickle(answer, response, behaviour.trickleMs);
+        return;
+      }
       const socket = response.socket;
       if (socket)
         pass(
@@ -130,6 +136,22 @@ export class TroubledProxy {
       client,
       behaviour,
     );
+  }
+}
+
+/** @param {import("node:stream").Readable} from @param {import("node:http").ServerResponse} to @param {number} ms */
+async function trickle(from, to, ms) {
+  try {
+    for await (const chunk of from) {
+      for (const byte of chunk) {
+        if (to.destroyed) return;
+        to.write(Uint8Array.of(byte));
+        await sleep(ms);
+      }
+    }
+    to.end();
+  } catch {
+    // The upstream's end, which is met elsewhere.
   }
 }
 

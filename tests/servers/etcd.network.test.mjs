@@ -3,13 +3,18 @@
  * write by the Kubernetes API. These are the ones that mean the same over etcd.
  */
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import WebSocket from "ws";
 import { init } from "watchcache";
+import { etcdSource } from "watchcache/etcd";
 import { Recorder, eventually } from "../e2e/cache.mjs";
 import { follow, numbered } from "../e2e/cache/setup.mjs";
 import { TroubledProxy } from "../e2e/proxy.mjs";
 import { EtcdCluster } from "./harness/etcd-cluster.mjs";
 import { EtcdTraffic, openEtcd } from "./harness/etcd-client.mjs";
+import { freePorts } from "./harness/processes.mjs";
 
 const PODS = 20;
 
@@ -106,4 +111,39 @@ test("a proxy that delays every piece and cuts what lasts: live again and again,
   proxy.behaviour = {};
   await assertIntegrity();
   assert.ok(lists() <= 3, `${lists()} lists`);
+});
+
+test("a proxy that lets a list trickle: it ends and is told, and the next one loads", async (t) => {
+  const proxy = await TroubledProxy.start(etcd.url);
+  const prefix = `/network-${++prefixes}/`;
+  for (let i = 0; i < PODS; i++) await etcd.put(prefix + numbered(i), { spec: {} });
+  // All of it would take a minute.
+  proxy.behaviour = { trickleMs: 20 };
+  const options = { endpoints: proxy.url, prefix, timeoutMs: 100, WebSocket: /** @type {any} */ (WebSocket) };
+  const { resource } = openEtcd(t, options);
+  t.after(() => proxy.close());
+  const { signal } = new AbortController();
+  const alone = etcdSource(options).list({ limit: 500 }, signal);
+  await assert.rejects(Promise.race([alone, sleep(10_000)]), /etcd has not sent its whole answer within 6 seconds/);
+  assert.equal(getEventListeners(signal, "abort").length, 0);
+  await eventually(() => resource.status.error, "an error");
+  assert.match(resource.status.error.message, /etcd has not sent its whole answer within 6 seconds/);
+  proxy.behaviour = {};
+  await resource.synced();
+  assert.equal(resource.size, PODS);
+});
+
+test("a signal that outlives its requests keeps nothing of them, also where a member is passed over", async () => {
+  const [port] = await freePorts(1);
+  const prefix = `/network-${++prefixes}/`;
+  await etcd.put(`${prefix}a`, { spec: {} });
+  const make = () => etcdSource({ endpoints: [`http://127.0.0.1:${port}`, etcd.url], prefix, WebSocket: /** @type {any} */ (WebSocket) });
+  const { signal } = new AbortController();
+  await make().list({}, signal);
+  await make().get({ name: "a" }, signal);
+  await assert.rejects(make().get({ name: "b" }, signal));
+  const version = await make().currentResourceVersion(signal);
+  await make().update({ name: "a", body: JSON.stringify({ metadata: { name: "a" }, spec: { size: 1 } }) }, signal);
+  for await (const _ of make().watch({ resourceVersion: version, allowWatchBookmarks: true, timeoutSeconds: 60 }, signal)) break;
+  assert.equal(getEventListeners(signal, "abort").length, 0);
 });

@@ -1,6 +1,6 @@
 import { ask } from "../host/fetch.js";
 import { retryAfterSeconds } from "../host/retry-after.js";
-import { timer } from "../host/timer.js";
+import { timer, unheld } from "../host/timer.js";
 import type { HostAbortSignal } from "../host/types.js";
 import type { Settings } from "./options.js";
 import { answered, isElsewhere, isUnauthorized, noGateway, Refusal, signIn } from "./refusals.js";
@@ -14,6 +14,16 @@ export interface Credential {
 }
 
 const NOBODY: Credential = {};
+
+/** A body may take so many times as long as its head: a page of large values comes slowly, but it ends. */
+const BODY_TIMES = 60;
+
+/** An answer whose body nobody has read. */
+export interface Answer {
+  readonly body: ReadableStream<Uint8Array>;
+  /** Said by who has read it. Until then it has a time limit, and ends with the signal of the request. */
+  over(): void;
+}
 
 /** The members of a cluster, of which one is asked until it fails; and the token that they know us by. */
 export class Client {
@@ -62,8 +72,8 @@ export class Client {
   }
 
   /** The answer, whose body nobody has read. @throws {Refusal}, or what `fetch` throws where there is no answer */
-  async request(path: string, body: object, signal: HostAbortSignal, kind: Kind): Promise<Response> {
-    return await this.#try(path, body, signal, kind, (answer) => answer);
+  async request(path: string, body: object, signal: HostAbortSignal, kind: Kind): Promise<Answer> {
+    return await this.#try(path, body, signal, kind, unread);
   }
 
   /** The answer of one member, parsed. */
@@ -134,11 +144,23 @@ export class Client {
   ): Promise<A> {
     const { timeoutMs, fetch = ask } = this.#settings;
     const limit = new AbortController();
-    const late = timer(() => limit.abort(new Error(`etcd has not answered within ${timeoutMs / 1000} seconds`)), timeoutMs);
-    const stop = () => limit.abort(signal!.reason);
+    let late: ReturnType<typeof setTimeout> | undefined;
+    const over = () => {
+      clearTimeout(late);
+      signal?.removeEventListener("abort", stop);
+    };
+    const end = (why: unknown) => {
+      over();
+      limit.abort(why);
+    };
+    const stop = () => end(signal!.reason);
+    const within = (ms: number, what: string) => {
+      clearTimeout(late);
+      return (late = timer(() => end(new Error(`etcd has not ${what} within ${ms / 1000} seconds`)), ms));
+    };
+    within(timeoutMs, "answered");
     if (signal?.aborted) stop();
-    // A body that is read later ends with whoever asked for it.
-    signal?.addEventListener("abort", stop, { once: true });
+    else signal?.addEventListener("abort", stop, { once: true });
     try {
       const init: RequestInit = {
         method: "POST",
@@ -157,29 +179,43 @@ export class Client {
         throw answer.redirected ? signIn() : noGateway();
       }
       if (!answer.ok) throw answered(answer.status, await answer.text(), retryAfterSeconds(answer.headers));
-      return await read(answer);
+      const extend = () => unheld(within(timeoutMs * BODY_TIMES, "sent its whole answer"));
+      return await read(answer, { over, extend });
     } catch (error) {
+      over();
       throw limit.signal.aborted && !signal?.aborted ? (limit.signal.reason as Error) : error;
-    } finally {
-      clearTimeout(late);
-      if (read === parsed) signal?.removeEventListener("abort", stop);
     }
   }
 }
 
 /** What is to be had of an answer before its time is over. */
-type Reader<A> = (answer: Response) => A | Promise<A>;
+type Reader<A> = (answer: Response, limit: Limit) => A | Promise<A>;
+
+/** How long a request may take. */
+interface Limit {
+  /** It is over: nothing ends it any more. */
+  over(): void;
+  /** Its body is left to somebody else, who has more time. */
+  extend(): void;
+}
+
+function unread(answer: Response, { over, extend }: Limit): Answer {
+  extend();
+  return { body: answer.body!, over };
+}
 
 function isPage(answer: Response): boolean {
   return /html/i.test(answer.headers?.get("content-type") ?? "");
 }
 
-async function parsed(answer: Response): Promise<any> {
+async function parsed(answer: Response, { over }: Limit): Promise<any> {
   try {
     return await answer.json();
   } catch (error) {
     if (error instanceof SyntaxError) throw noGateway();
     throw error;
+  } finally {
+    over();
   }
 }
 

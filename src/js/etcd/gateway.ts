@@ -1,7 +1,7 @@
 import type { HostAbortSignal, WebSocketClass } from "../host/types.js";
 import { invalid } from "../options/kinds.js";
 import type { Source, SourceAnswer, SourceWrite } from "../upstream/source.js";
-import { Client } from "./client.js";
+import { type Answer, Client } from "./client.js";
 import { type KeyRange, keyOf, positionOf, rangeOf, revisionOf, revisionRequest, versionOf } from "./keys.js";
 import type { Settings } from "./options.js";
 import {
@@ -32,6 +32,8 @@ export interface GatewayAnswer extends SourceAnswer {
   readonly revision?: string;
   /** The revision at which the key was deleted. */
   readonly deleted?: string;
+  /** Said by who has read a body that came as a stream, if the signal of the request lives on. */
+  over?(): void;
 }
 
 /** Before it there is nothing to forget. */
@@ -67,14 +69,14 @@ export class Gateway {
     const exact = position === undefined && match === "Exact" && asked !== "" ? revisionOf(asked, this.transactions).revision : undefined;
     const revision = position?.revision ?? exact;
     const body = { ...range, ...(position && { key: position.key }), ...(revision && { revision }), ...(limit && { limit }) };
-    let answer: Response;
+    let answer: Answer;
     try {
       answer = await this.#client.request(RANGE, body, signal, "read");
     } catch (error) {
       if (!(error instanceof Refusal) || error.reason !== FUTURE || revision === undefined) throw error;
       throw tooLarge(asked, await this.currentResourceVersion(signal));
     }
-    return { body: answer.body!, ...(revision && { revision }) };
+    return { ...answer, ...(revision && { revision }) };
   }
 
   async *watch(
@@ -93,6 +95,7 @@ export class Gateway {
       for (let message; !signal.aborted && (message = await watching.next()) !== undefined;) yield message;
     } finally {
       clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
       watching.finish({});
       this.#watches.delete(watching);
     }
@@ -101,7 +104,7 @@ export class Gateway {
   async get(request: Named & { subresource?: string }, signal: HostAbortSignal): Promise<GatewayAnswer> {
     if (request.subresource !== undefined) throw noSubresource();
     const key = toBase64(keyOf(this.#settings.prefix, request));
-    return { body: (await this.#client.request(RANGE, { key }, signal, "read")).body! };
+    return await this.#client.request(RANGE, { key }, signal, "read");
   }
 
   async create(request: SourceWrite & { name?: string }, signal: HostAbortSignal): Promise<GatewayAnswer> {

@@ -88,7 +88,12 @@ class Etcd implements EtcdSource<any> {
   }
 
   async #read(answer: GatewayAnswer, by: (reader: RawEtcd, body: string | Uint8Array) => Uint8Array): Promise<SourceAnswer> {
-    const body = await bytesOf(answer);
+    let body: string | Uint8Array;
+    try {
+      body = await bytesOf(answer);
+    } finally {
+      answer.over?.();
+    }
     return { body: read(() => by(this.#reader(), body)) };
   }
 
