@@ -26,12 +26,14 @@ pub struct WatchReader {
     after: Version,
     bookmarks: bool,
     waiting: Vec<Change>,
+    /// Of the frames that wait.
+    waiting_bytes: usize,
 }
 
 impl WatchReader {
     /// A reader of a watch that tells what came after this version.
     pub fn new(dialect: Dialect, after: Version, bookmarks: bool) -> Self {
-        Self { dialect, after, bookmarks, waiting: Vec::new() }
+        Self { dialect, after, bookmarks, waiting: Vec::new(), waiting_bytes: 0 }
     }
 
     /// The frames of a message. None: it is a sign of life. An `Err` is the end of the watch; what stands before it counts.
@@ -53,9 +55,11 @@ impl WatchReader {
         }
         if let Value::List(events) = result.get("events") {
             for event in events {
-                self.waiting.extend(self.change(event)?);
+                let Some(change) = self.change(event)? else { continue };
+                self.waiting_bytes += change.frame.len();
+                self.waiting.push(change);
             }
-            if self.waiting.iter().map(|change| change.frame.len()).sum::<usize>() > MAX_FRAME_BYTES {
+            if self.waiting_bytes > MAX_FRAME_BYTES {
                 return Err(Error::protocol(format!("a revision changes more than {MAX_FRAME_BYTES} bytes")));
             }
             let open = if is("fragment") { self.waiting.last().map(|change| change.revision) } else { None };
@@ -73,6 +77,7 @@ impl WatchReader {
     fn tell(&mut self, open: Option<u64>, frames: &mut Vec<Result<Vec<u8>, Error>>) -> Result<(), Error> {
         let whole = self.waiting.iter().position(|change| open == Some(change.revision)).unwrap_or(self.waiting.len());
         let mut changes: Vec<Change> = self.waiting.drain(..whole).collect();
+        self.waiting_bytes -= changes.iter().map(|change| change.frame.len()).sum::<usize>();
         // Those of one revision have no order of their own.
         changes.sort_by(|one, two| one.version.cmp(&two.version));
         for index in 0..changes.len() {
@@ -247,6 +252,39 @@ mod tests {
                 assert_eq!(frames, whole, "cut at {cut}");
             }
         }
+    }
+
+    /// A server that sends a revision in tiny pieces would hold up the page otherwise.
+    #[test]
+    fn a_fragment_costs_the_same_however_many_wait_before_it() {
+        const FRAGMENTS: u64 = 20_000;
+        let mut reader = reader(true, "4999999999");
+        let mut costs: Vec<_> = (0..FRAGMENTS)
+            .map(|key| {
+                let fragment = message(&put(key, 1, 6), r#""fragment":true,"#);
+                let began = std::time::Instant::now();
+                assert!(reader.read(fragment.as_bytes()).is_empty());
+                began.elapsed()
+            })
+            .collect();
+        let mut median = |part: std::ops::Range<usize>| {
+            let part = &mut costs[part];
+            part.sort();
+            part[part.len() / 2]
+        };
+        let (first, last) = (median(0..1_000), median(19_000..20_000));
+        assert!(last < 4 * first, "{first:?}, then {last:?}");
+    }
+
+    #[test]
+    fn what_was_told_counts_no_more_and_what_waits_is_bounded() {
+        let mut reader = reader(true, "4999999999");
+        assert!(reader.read(message(&put('a', 1, 6), r#""fragment":true,"#).as_bytes()).is_empty());
+        assert!(reader.waiting_bytes > 0);
+        assert_eq!(told(reader.read(message(&put('b', 1, 6), "").as_bytes())).len(), 2);
+        assert_eq!(reader.waiting_bytes, 0);
+        reader.waiting_bytes = MAX_FRAME_BYTES;
+        assert_eq!(told(reader.read(message(&put('a', 1, 7), r#""fragment":true,"#).as_bytes())), ["protocol 0"]);
     }
 
     #[test]
