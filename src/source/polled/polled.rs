@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use futures::channel::oneshot;
-use futures::future::{Either, LocalBoxFuture, select};
-use futures::{FutureExt, StreamExt, future, stream};
+use futures::future::{self, Either, LocalBoxFuture, WeakShared, select};
+use futures::{FutureExt, StreamExt, stream};
 
 use super::state::{State, number_of};
 use crate::json::{FieldSet, scan_object, stamp};
@@ -23,9 +23,14 @@ const MAX_POLL_MS: Millis = 60_000;
 
 /// Lists its source every so often, and tells what differs as a watch would.
 ///
-/// A write has it list at once, and so has whoever asks for a list or for the current version. Versions are those of `state.rs`.
+/// A write has it list at once, and so has whoever asks for a list or for the current version. But there are never two lists at once. Who needs a
+/// later one than that under way waits for its end, and shares the next one. Versions are those of `state.rs`.
 #[derive(Clone)]
 pub struct Polled(Rc<Shared>);
+
+type Poll = LocalBoxFuture<'static, Result<(), Error>>;
+/// A poll that has begun, for all who wait for it. It goes on as long as one of them does.
+type Polling = future::Shared<Poll>;
 
 struct Shared {
     source: Rc<dyn Source>,
@@ -34,6 +39,8 @@ struct Shared {
     state: RefCell<State>,
     /// Polls that have begun.
     begun: Cell<u64>,
+    /// The last one of them.
+    last: RefCell<Option<WeakShared<Poll>>>,
     /// When the last one was over that brought a list.
     polled: Cell<Instant>,
     /// A poll later than this one is wanted at once.
@@ -52,6 +59,7 @@ impl Polled {
             period,
             state,
             begun: Cell::default(),
+            last: RefCell::default(),
             polled: Cell::default(),
             outdated: Cell::default(),
             waiting: RefCell::default(),
@@ -60,10 +68,39 @@ impl Polled {
 }
 
 impl Shared {
-    /// Lists now.
-    async fn poll(&self) -> Result<(), Error> {
+    /// Brings a list that is asked for from now on.
+    async fn poll(self: &Rc<Self>) -> Result<(), Error> {
+        self.reach(self.begun.get() + 1).await
+    }
+
+    /// Brings the list of this poll or of a later one. One that is under way is shared, or waited for if it has begun before.
+    async fn reach(self: &Rc<Self>, wanted: u64) -> Result<(), Error> {
+        while self.state.borrow().taken() < wanted {
+            let (number, polling) = self.under_way().unwrap_or_else(|| self.begin());
+            let result = polling.await;
+            if number >= wanted {
+                return result;
+            }
+        }
+        Ok(())
+    }
+
+    fn under_way(&self) -> Option<(u64, Polling)> {
+        let polling = self.last.borrow().as_ref()?.upgrade()?;
+        polling.peek().is_none().then(|| (self.begun.get(), polling))
+    }
+
+    fn begin(self: &Rc<Self>) -> (u64, Polling) {
         let number = self.begun.get() + 1;
         self.begun.set(number);
+        let shared = self.clone();
+        let polling = async move { shared.take(number).await }.boxed_local().shared();
+        *self.last.borrow_mut() = polling.downgrade();
+        (number, polling)
+    }
+
+    /// Lists now, as the poll of this number.
+    async fn take(&self, number: u64) -> Result<(), Error> {
         let listed = match select(Listed::of(&*self.source, None, &*self.runtime).boxed_local(), self.runtime.sleep(MAX_POLL_MS)).await {
             Either::Left((listed, _)) => listed?,
             Either::Right(_) => return Err(Error::new(ErrorCode::Timeout, format!("the list was not there within {MAX_POLL_MS} ms"))),
@@ -72,6 +109,12 @@ impl Shared {
         self.polled.set(self.runtime.now());
         self.wake();
         Ok(())
+    }
+
+    /// Brings a list that is due. Whoever else finds it due has the same one.
+    async fn poll_due(self: &Rc<Self>) -> Result<(), Error> {
+        let wanted = self.state.borrow().taken().max(self.outdated.get()) + 1;
+        self.reach(wanted).await
     }
 
     /// How long until the next poll is due.
@@ -139,7 +182,7 @@ impl Follower {
                 }
             }
             match self.shared.due_in() {
-                0 => self.shared.poll().await.map_err(|error| lost(&error))?,
+                0 => self.shared.poll_due().await.map_err(|error| lost(&error))?,
                 due => drop(select(self.shared.next_poll(), self.shared.runtime.sleep(due)).await),
             }
         }
@@ -175,7 +218,7 @@ impl Source for Polled {
         let shared = self.0.clone();
         async move {
             if shared.due_in() == 0 {
-                shared.poll().await?;
+                shared.poll_due().await?;
             }
             let version = number_of(&request.resource_version).unwrap_or_default();
             if !shared.state.borrow().reaches_back_to(version) {
@@ -394,6 +437,54 @@ mod tests {
         rig.watch(rig.version()).unwrap();
         rig.time.advance(60 * PERIOD);
         assert_eq!((rig.lists.most_under_way.get(), rig.lists.lists.get()), (1, 1 + 10));
+    }
+
+    #[test]
+    fn there_are_never_two_lists_at_once_whoever_asks() {
+        let rig = Rig::new();
+        rig.list().unwrap();
+        rig.lists.takes.set(PERIOD / 2);
+        for _ in 0..3 {
+            rig.watch(rig.version()).unwrap();
+        }
+        rig.time.advance(PERIOD);
+        rig.told();
+        assert_eq!((rig.lists.most_under_way.get(), rig.lists.lists.get()), (1, 2), "one poll for all who watch");
+        // Amid that poll a list is asked for twice: it has begun too early for them, and they share the next one.
+        rig.lists.names.borrow_mut().push("b");
+        let asked = Rc::new(RefCell::new(Vec::new()));
+        for _ in 0..2 {
+            let (list, asked) = (rig.polled.list(ListRequest::default()), asked.clone());
+            let listed = async move {
+                let listed = list.await.is_ok();
+                asked.borrow_mut().push(listed);
+            };
+            rig.time.spawn(listed.boxed_local());
+        }
+        rig.time.advance(PERIOD);
+        assert_eq!((rig.lists.most_under_way.get(), rig.lists.lists.get()), (1, 3));
+        assert_eq!(*asked.borrow(), [true, true]);
+        assert_eq!(rig.told().iter().filter(|told| *told == "ADDED b").count(), 3);
+    }
+
+    #[test]
+    fn a_poll_goes_on_for_the_others_when_who_began_it_goes() {
+        let rig = Rig::new();
+        rig.lists.takes.set(PERIOD);
+        let mut first = rig.polled.list(ListRequest::default());
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(first.as_mut().poll(&mut context).is_pending());
+        let mut watch = rig.polled.watch(WatchRequest::default());
+        assert!(watch.as_mut().poll(&mut context).is_pending());
+        drop(first);
+        assert_eq!(rig.time.run_until(watch).err().map(|error| error.code), Some(ErrorCode::Expired));
+        assert_eq!((rig.lists.lists.get(), rig.lists.most_under_way.get()), (1, 1));
+        // Nobody waits any more: it is over, and the next one need not wait for it.
+        let mut alone = rig.polled.list(ListRequest::default());
+        assert!(alone.as_mut().poll(&mut context).is_pending());
+        drop(alone);
+        assert!(rig.list().is_ok());
+        assert_eq!(rig.lists.lists.get(), 3);
     }
 
     #[test]
