@@ -56,6 +56,20 @@ pub enum Connection {
     Paused,
 }
 
+/// What is told of a stream to who shares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// What it is doing.
+    Connection(Connection),
+    /// How far its list is, and how many objects follow where the server says it.
+    Listed {
+        /// Objects of this list so far.
+        loaded: usize,
+        /// Objects that follow.
+        remaining: Option<u64>,
+    },
+}
+
 /// How one branch of a joined resource stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BranchStatus {

@@ -5,6 +5,8 @@ import { delimiter, join } from "node:path";
 import { CommandFailed } from "./fail.mjs";
 
 const groups = new Set();
+/** What is kept of a command's output, in characters: npm tells of each file that it packs. */
+const MAX_OUTPUT = 1 << 20;
 
 function endGroup(pid, signal) {
   try {
@@ -73,7 +75,7 @@ export function run(command, args, { cwd, env = process.env, quiet = false, coll
     const timer = timeoutMs && setTimeout(() => ((late = true), endGroup(child.pid, "SIGKILL")), timeoutMs);
     const keep = (stream, to) =>
       stream?.on("data", (bytes) => {
-        output = (output + bytes).slice(-65_536);
+        output = (output + bytes).slice(-MAX_OUTPUT);
         if (collect) to.write(bytes);
       });
     keep(child.stdout, process.stdout);

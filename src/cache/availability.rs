@@ -1,12 +1,13 @@
 //! Whether a cacher is there for its users: what they see of its connection, whether it can answer, and who waits for that.
 
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::channel::oneshot;
 
 use crate::cache::flush::signal;
 use crate::cache::ready::Ready;
 use crate::cache::status::ResourceStatus;
 use crate::cache::waiters::{ListWaiters, Listed, over};
-use crate::connection::{BranchStatus, Connection, Phase};
+use crate::connection::{BranchStatus, Connection, Phase, Standing};
 use crate::message::Quarantined;
 use crate::status::{Error, ErrorCode};
 use crate::time::{Instant, WallTime};
@@ -27,6 +28,9 @@ pub struct Availability {
     signals: u32,
     /// Whether what comes is only as new as the last poll.
     polled: bool,
+    /// What the reflector said last, and who shares its stream and hears that.
+    connection: Option<Connection>,
+    followers: Vec<UnboundedSender<Standing>>,
 }
 
 impl Availability {
@@ -41,7 +45,23 @@ impl Availability {
             latest: None,
             signals: 0,
             polled: false,
+            connection: None,
+            followers: Vec::new(),
         }
+    }
+
+    /// What becomes of the stream, for who shares it: how it stands, if it is not live, and what follows.
+    pub fn follow(&mut self) -> UnboundedReceiver<Standing> {
+        let (sender, receiver) = unbounded();
+        self.followers.push(sender);
+        if let Some(connection) = self.connection.clone().filter(|connection| *connection != Connection::Live) {
+            self.tell_followers(&Standing::Connection(connection));
+        }
+        receiver
+    }
+
+    fn tell_followers(&mut self, standing: &Standing) {
+        self.followers.retain(|follower| follower.unbounded_send(standing.clone()).is_ok());
     }
 
     /// What people see of it, at this version.
@@ -125,6 +145,7 @@ impl Availability {
         self.status.listed = Some((loaded, remaining));
         self.status.phase = if self.lists == 0 { Phase::Listing } else { Phase::Relisting };
         self.signals |= signal::STATUS;
+        self.tell_followers(&Standing::Listed { loaded, remaining });
     }
 
     /// The same of a joined resource, where the phase tells how all stand: of some the first list may be under way yet.
@@ -146,6 +167,13 @@ impl Availability {
         self.lists += 1;
         self.ready.set_ready(now);
         self.waiters.end_list_waits(&Ok(()));
+    }
+
+    /// A list was applied at this time: what is polled is as new as that.
+    pub(super) fn listed(&mut self, wall: WallTime) {
+        if self.polled {
+            self.heard(wall);
+        }
     }
 
     /// An event or a bookmark arrived at this time.
@@ -219,6 +247,8 @@ impl Availability {
             _ => false,
         };
         self.signals |= signal::STATUS | if is_error { signal::ERROR } else { 0 };
+        self.tell_followers(&Standing::Connection(connection.clone()));
+        self.connection = Some(connection.clone());
         self.asked_again &= matches!(connection, Connection::Listing { .. });
         self.status.connection(connection);
         if !self.status.is_opening() {

@@ -249,10 +249,12 @@ impl Cacher {
             Message::Replace { objects, version } => {
                 let differences = self.held.replace(objects, self.availability.quarantined());
                 self.replaced(differences, version, now);
+                self.availability.listed(wall);
             }
             Message::Differences { differences, version } => {
                 let differences = self.held.apply(differences, self.availability.quarantined());
                 self.replaced(differences, version, now);
+                self.availability.listed(wall);
             }
             Message::Change { kind, object, version, at } => {
                 self.latency.applied(at, now);

@@ -1,4 +1,5 @@
 import { openCache } from "./cache/cache.js";
+import { startWorker } from "./link/script.js";
 import { instantiate, instantiateSync, runtimeOf } from "./load/instance.js";
 import type { WasmBytes, WasmSource, WatchCache, WatchCacheOptions } from "./types.js";
 import { address } from "./wasm/address.js";
@@ -41,5 +42,5 @@ export function initSync(module: WasmBytes): void {
  *   there nobody can read paths: then each resource fails of it once, when it is used.
  */
 export function createWatchCache<Index extends string = never>(options: WatchCacheOptions<Index> = {}): WatchCache<Index | "namespace"> {
-  return openCache(options, runtimeOf(entry));
+  return openCache(options, runtimeOf(entry), startWorker);
 }

@@ -12,12 +12,12 @@
 //! - Every interruption is told, with its error and the time of the next try.
 
 use std::cell::RefCell;
-use std::future::Future;
+use std::future::{Future, pending};
 use std::rc::Rc;
 
-use futures::FutureExt;
 use futures::channel::mpsc;
-use futures::future::LocalBoxFuture;
+use futures::future::{LocalBoxFuture, join};
+use futures::{FutureExt, StreamExt};
 
 use super::ahead::Beside;
 use super::config::ReflectorConfig;
@@ -104,13 +104,23 @@ impl Reflector {
 
     /// Runs until it is closed by its handle, or nobody receives its messages any more.
     pub fn run(mut self) -> impl Future<Output = ()> + 'static {
-        let control = self.host.control.clone();
+        let (control, sink, standing) = (self.host.control.clone(), self.sink.clone(), self.source.standing());
         let (task, work) = Task::new(async move {
-            let mut state = State::Idle;
-            loop {
-                // A step is a whole list or stream. In a box of its own it takes no memory once it is over: a paused reflector is small.
-                state = self.step(state).await;
-            }
+            let steps = async {
+                let mut state = State::Idle;
+                loop {
+                    // A step is a whole list or stream. In a box of its own it takes no memory once it is over: a paused reflector is small.
+                    state = self.step(state).await;
+                }
+            };
+            let Some(mut standing) = standing else { return steps.await };
+            let follows = async {
+                while let Some(standing) = standing.next().await {
+                    sink.upstream(standing).await;
+                }
+                pending::<()>().await;
+            };
+            join(steps.boxed_local(), follows.boxed_local()).await;
         });
         control.runs_in(task);
         work

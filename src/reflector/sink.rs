@@ -9,18 +9,55 @@ use futures::SinkExt;
 use futures::channel::mpsc;
 
 use super::host::{Host, Listen};
-use crate::connection::Connection;
+use crate::connection::{Connection, Standing};
 use crate::message::Message;
 
 /// The channel. There is one sender only, because each sender more would make the channel larger.
 pub(super) struct Sink {
     host: Rc<Host>,
     out: RefCell<mpsc::Sender<Message>>,
+    stands: RefCell<Stands>,
+}
+
+/// What the reflector does, and how the stream stands that its source passes on.
+#[derive(Default)]
+struct Stands {
+    own: Option<Connection>,
+    upstream: Option<Connection>,
+    /// Whether people see that it is live.
+    live: bool,
+}
+
+impl Stands {
+    /// What people see of both. An open watch is as good as the stream behind it, and a first list waits for what that one waits for.
+    fn shown(&self) -> Option<Connection> {
+        let (own, upstream) = (self.own.clone()?, self.upstream.clone());
+        Some(match (own, upstream) {
+            // The list is whole, and its watch is being opened.
+            (Connection::Live, Some(Connection::Listing { again: false })) if !self.live => return None,
+            (Connection::Live, Some(Connection::Paused | Connection::Listing { again: false })) => Connection::Reconnecting { lost: None },
+            (Connection::Live, Some(upstream)) => upstream,
+            (
+                Connection::Listing { again: false },
+                Some(
+                    upstream @ (Connection::Waiting { .. }
+                    | Connection::Queued { .. }
+                    | Connection::NeedsAuth { .. }
+                    | Connection::Failed { .. }),
+                ),
+            ) => upstream,
+            (own, _) => own,
+        })
+    }
+
+    fn is_shared(&self) -> bool {
+        matches!(self.own, Some(Connection::Live | Connection::Listing { again: false }))
+    }
 }
 
 impl Sink {
     pub(super) fn new(host: Rc<Host>, out: mpsc::Sender<Message>) -> Self {
-        Self { host, out: RefCell::new(out) }
+        Self { host, out: RefCell::new(out), stands: RefCell::default() }
     }
 
     /// Tells the message; waits while the channel is full. When nobody reads any more, the reflector ends here.
@@ -44,7 +81,33 @@ impl Sink {
 
     /// Tells what the reflector does now.
     pub(super) async fn connection(&self, connection: Connection) {
-        self.send(Message::Connection(connection)).await;
+        self.stands.borrow_mut().own = Some(connection);
+        self.tell().await;
+    }
+
+    /// Tells what becomes of the stream that the source passes on.
+    pub(super) async fn upstream(&self, standing: Standing) {
+        match standing {
+            Standing::Connection(connection) => {
+                self.stands.borrow_mut().upstream = Some(connection);
+                if self.stands.borrow().is_shared() {
+                    self.tell().await;
+                }
+            }
+            Standing::Listed { loaded, remaining } => {
+                if matches!(self.stands.borrow().own, Some(Connection::Listing { .. })) {
+                    self.send(Message::Page { objects: Vec::new(), loaded, remaining }).await;
+                }
+            }
+        }
+    }
+
+    async fn tell(&self) {
+        let shown = self.stands.borrow().shown();
+        if let Some(shown) = shown {
+            self.stands.borrow_mut().live = shown == Connection::Live;
+            self.send(Message::Connection(shown)).await;
+        }
     }
 }
 
@@ -53,6 +116,8 @@ mod tests {
     use super::*;
     use crate::runtime::virtual_time::VirtualTime;
     use crate::runtime::{Spawn, Task};
+    use crate::status::Error;
+    use crate::time::WallTime;
     use futures::StreamExt;
 
     fn sink(time: &Rc<VirtualTime>) -> (Rc<Sink>, mpsc::Receiver<Message>) {
@@ -75,6 +140,37 @@ mod tests {
         assert!(matches!(time.run_until(received.next()), Some(Message::Connection(Connection::Live))));
         time.run_until_idle();
         assert_eq!(time.tasks(), 0);
+    }
+
+    #[test]
+    fn an_open_watch_stands_as_the_stream_behind_it() {
+        use Connection::{Listing, Live, NeedsAuth, Paused, Reconnecting};
+        let again = || Reconnecting { lost: None };
+        let lost = Reconnecting { lost: Some(Error::network("reset")) };
+        let refused = NeedsAuth { error: Error::network("401"), retry_at: WallTime::from_unix_millis(5) };
+        let (first, later) = (Listing { again: false }, Listing { again: true });
+        for (own, upstream, shown) in [
+            (Live, None, Live),
+            (Live, Some(Live), Live),
+            (Live, Some(lost.clone()), lost.clone()),
+            (Live, Some(refused.clone()), refused.clone()),
+            (Live, Some(later.clone()), later.clone()),
+            // The rows are there: no first list is under way for who sees them.
+            (Live, Some(first.clone()), again()),
+            (Live, Some(Paused), again()),
+            (first.clone(), Some(refused.clone()), refused.clone()),
+            (first.clone(), Some(lost.clone()), first.clone()),
+            (first.clone(), Some(Live), first.clone()),
+            (later.clone(), Some(refused.clone()), later.clone()),
+            (lost.clone(), Some(Live), lost.clone()),
+            (Paused, Some(refused), Paused),
+        ] {
+            let stands = Stands { own: Some(own.clone()), upstream: upstream.clone(), live: true };
+            assert_eq!(stands.shown(), Some(shown), "{own:?} over {upstream:?}");
+        }
+        let not_live = |own, upstream| Stands { own, upstream: Some(upstream), live: false }.shown();
+        assert_eq!(not_live(None, Live), None, "nothing was begun");
+        assert_eq!(not_live(Some(Live), first), None, "that watch is still being opened");
     }
 
     #[test]

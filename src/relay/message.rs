@@ -2,6 +2,9 @@
 //!
 //! A channel carries messages whole and in order, and says nothing of its other end's death.
 
+use std::rc::Rc;
+
+use crate::connection::Standing;
 use crate::source::{ListRequest, ObjectName, WatchRequest, WriteRequest};
 use crate::status::Error;
 
@@ -35,8 +38,10 @@ pub enum Request {
 /// From the relay to who shares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The answer has begun.
-    Open(CallId),
+    /// What becomes of the relay's own stream. It belongs to no call.
+    Stands(Standing),
+    /// The answer has begun. Where it is of rows: what they show, as JSON, once that is known.
+    Open(CallId, Option<Rc<str>>),
     /// Its next items: chunks of a body, or frames.
     Items(CallId, Vec<Vec<u8>>),
     /// It is over; with an error it was refused, or broke off.

@@ -4,19 +4,21 @@
 //! holds at this hop, too. `streams.rs` carries the flushes of the resource to the watches that
 //! they are for.
 //!
-//! Between two threads there is a channel. `message.rs` says what crosses it, `serving.rs` is the relay's end, and `remote.rs` the source at the
+//! Between two threads there is a channel. `message.rs` says what crosses it, and `packet.rs` in which bytes. `serving.rs` is the relay's end, and `remote.rs` the source at the
 //! other one.
 //!
-//! Imports: cache, json, object, runtime, selector, source, status, watch.
+//! Imports: cache, connection, json, object, runtime, selector, source, status, time, version, watch.
 
 mod document;
 mod message;
+mod packet;
 mod relay;
 mod remote;
 mod serving;
 mod streams;
 
 pub use self::message::{Answer, Call, CallId, Request};
+pub use self::packet::Packet;
 pub use self::relay::Relay;
 pub use self::remote::{Remote, Traits};
 pub use self::serving::Serving;

@@ -3,17 +3,19 @@
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
-use futures::{FutureExt, StreamExt};
+use futures::stream::LocalBoxStream;
+use futures::{FutureExt, StreamExt, future};
 
 use super::document::page;
 use super::streams::Streams;
-use crate::cache::{ListOptions, Resource};
+use crate::cache::{Cacher, Flush, List, ListOptions, Resource, signal};
+use crate::connection::{Phase, Standing};
 use crate::selector::field::escape;
 use crate::source::{Collection, FrameStream, ListRequest, Narrow, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
 use crate::status::Error;
 use crate::watch::WatchOptions;
 
-/// A resource that others have as their source. It is told of flushes by [`Resource::on_flush`], so nobody else may be.
+/// A resource that others have as their source. Whoever hears of its flushes ([`Resource::on_flush`]) tells them on by [`Relay::take`].
 ///
 /// Lists and watches are answered from what it holds, by the rules of an API server. Single objects and writes go on to its own upstream: the stream
 /// brings what they leave.
@@ -26,27 +28,35 @@ pub struct Relay {
 impl Relay {
     /// Over a resource and its source, which must not be joined of several: those have no version in common.
     pub fn new(resource: Rc<Resource>, source: Rc<dyn Source>) -> Self {
-        let streams = Rc::<Streams>::default();
-        let (told, of) = (streams.clone(), Rc::downgrade(&resource));
-        resource.on_flush(move |flush| {
-            if let Some(resource) = of.upgrade() {
-                told.take(&resource, &flush);
-            }
-        });
-        Self { resource, source, streams }
+        Self { resource, source, streams: Rc::default() }
+    }
+
+    /// Takes a flush of the resource: its events are for the watches of the relay.
+    pub fn take(&self, flush: &Flush) {
+        self.streams.take(&self.resource, flush);
+        // Of what is polled, that there was a poll is news in itself.
+        if self.source.polls() && flush.signals & signal::STATUS != 0 {
+            self.tell_poll();
+        }
+    }
+
+    fn tell_poll(&self) {
+        let live = |cacher: &mut Cacher| (cacher.availability().phase() == Phase::Live).then(|| cacher.version().clone());
+        if let Some(version) = self.resource.with(live) {
+            self.streams.reached(&version);
+        }
     }
 }
 
-/// A list of what is held. What the list of a reflector asks for is held in any case, and need not be the upstream's newest.
+/// A list as somebody asks for it.
 fn options(request: ListRequest) -> ListOptions {
     let Narrow { labels, fields, namespace, name } = request.narrow.unwrap_or_default();
     let named = name.map(|name| format!("metadata.name={}", escape(&name)));
-    let resource_version = if request.as_held { Some("0".into()) } else { request.resource_version };
     ListOptions {
         namespace,
         label_selector: labels,
         field_selector: fields.into_iter().chain(named).reduce(|both, one| format!("{both},{one}")),
-        resource_version,
+        resource_version: request.resource_version,
         resource_version_match: request.resource_version_match,
         limit: request.limit.unwrap_or_default().into(),
         continue_token: request.continue_token,
@@ -57,8 +67,23 @@ fn options(request: ListRequest) -> ListOptions {
 
 impl Source for Relay {
     fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
-        let list = self.resource.clone().list(options(request));
-        async move { Ok(page(list.await?)) }.boxed_local()
+        let resource = self.resource.clone();
+        async move {
+            if !request.as_held {
+                return Ok(page(resource.list(options(request)).await?));
+            }
+            // What is held, however it stands. A server would ask its own upstream while that is out of reach, and whoever comes early, or then, would
+            // cost one more list. Why it does not come is told by `standing`.
+            let held = || resource.with(|cacher| cacher.availability().holds_list());
+            if !held() {
+                resource.with(|cacher| cacher.availability_mut().wait_listed()).await.unwrap_or_else(|_| Err(Error::closed()))?;
+            }
+            Ok(page(resource.with(|cacher| {
+                let objects = cacher.store().iter().cloned().collect();
+                List { objects, version: cacher.version().clone(), ..List::default() }
+            })))
+        }
+        .boxed_local()
     }
 
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
@@ -70,8 +95,15 @@ impl Source for Relay {
             timeout_seconds: Some(request.timeout_seconds),
             ..WatchOptions::default()
         };
-        let (streams, resource) = (self.streams.clone(), self.resource.clone());
-        async move { Ok(streams.open(&resource, options).boxed_local()) }.boxed_local()
+        let watch = self.streams.open(&self.resource, options);
+        if self.source.polls() {
+            self.tell_poll();
+        }
+        future::ready(Ok(watch.boxed_local())).boxed_local()
+    }
+
+    fn standing(&self) -> Option<LocalBoxStream<'static, Standing>> {
+        Some(self.resource.with(|cacher| cacher.availability_mut().follow()).boxed_local())
     }
 
     fn gets(&self) -> bool {

@@ -6,11 +6,14 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+use futures::channel::mpsc::{UnboundedSender, unbounded};
 use futures::future::{LocalBoxFuture, poll_fn};
+use futures::stream::LocalBoxStream;
 use futures::{FutureExt, Stream, StreamExt};
 use rustc_hash::FxHashMap;
 
 use super::message::{Answer, CREDIT_BYTES, Call, CallId, Request};
+use crate::connection::{Connection, Standing};
 use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
 use crate::status::Error;
 
@@ -57,6 +60,11 @@ struct Line {
     last: Cell<CallId>,
     /// Why nobody answers any more.
     broken: RefCell<Option<Error>>,
+    /// How the relay's stream stands, and who hears of that.
+    stands: RefCell<Option<Connection>>,
+    followers: RefCell<Vec<UnboundedSender<Standing>>>,
+    /// See [`Source::columns`].
+    columns: RefCell<Option<Rc<str>>>,
 }
 
 /// What came of one call.
@@ -78,6 +86,13 @@ impl Waiting {
 }
 
 impl Line {
+    fn stands(&self, standing: &Standing) {
+        if let Standing::Connection(connection) = standing {
+            self.stands.replace(Some(connection.clone()));
+        }
+        self.followers.borrow_mut().retain(|follower| follower.unbounded_send(standing.clone()).is_ok());
+    }
+
     fn send(&self, request: Request) {
         let send = self.send.borrow().clone();
         send(request);
@@ -87,8 +102,8 @@ impl Line {
 impl Remote {
     /// What is asked goes out by `send`, and what comes back is given to [`Remote::take`].
     pub fn new(traits: Traits, send: impl Fn(Request) + 'static) -> Self {
-        let (calls, last, broken) = Default::default();
-        Self { line: Rc::new(Line { send: RefCell::new(Rc::new(send)), calls, last, broken }), traits }
+        let (calls, last, broken, stands, followers, columns) = Default::default();
+        Self { line: Rc::new(Line { send: RefCell::new(Rc::new(send)), calls, last, broken, stands, followers, columns }), traits }
     }
 
     /// There is another end from now on. What the one before answers no longer counts.
@@ -100,10 +115,21 @@ impl Remote {
 
     /// Takes what came from the other end. What is of no call is of one that was dropped.
     pub fn take(&self, answer: Answer) {
-        let (Answer::Open(id) | Answer::Items(id, _) | Answer::End(id, _)) = &answer;
+        let (Answer::Open(id, _) | Answer::Items(id, _) | Answer::End(id, _)) = &answer else {
+            if let Answer::Stands(standing) = &answer {
+                self.line.stands(standing);
+            }
+            return;
+        };
         let Some(waiting) = self.line.calls.borrow().get(id).cloned() else { return };
         match answer {
-            Answer::Open(_) => waiting.open.set(true),
+            Answer::Stands(_) => {}
+            Answer::Open(_, columns) => {
+                if columns.is_some() {
+                    self.line.columns.replace(columns);
+                }
+                waiting.open.set(true);
+            }
             Answer::Items(_, items) => waiting.items.borrow_mut().extend(items),
             Answer::End(id, error) => {
                 waiting.end.replace(Some(error));
@@ -116,6 +142,8 @@ impl Remote {
     /// Nobody answers any more: all calls end so, those that are begun later, too.
     pub fn break_off(&self, error: &Error) {
         self.line.broken.replace(Some(error.clone()));
+        // Nobody knows any more; the next one says it anew, if it is not so.
+        self.line.stands(&Standing::Connection(Connection::Live));
         for (_, waiting) in std::mem::take(&mut *self.line.calls.borrow_mut()) {
             waiting.end.replace(Some(Some(error.clone())));
             waiting.wake();
@@ -224,6 +252,15 @@ impl Source for Remote {
         self.call(Call::Watch(request)).map(|answered| answered.map(StreamExt::boxed_local)).boxed_local()
     }
 
+    fn standing(&self) -> Option<LocalBoxStream<'static, Standing>> {
+        let (sender, receiver) = unbounded();
+        if let Some(connection) = self.line.stands.borrow().clone() {
+            let _gone = sender.unbounded_send(Standing::Connection(connection));
+        }
+        self.line.followers.borrow_mut().push(sender);
+        Some(receiver.boxed_local())
+    }
+
     fn gets(&self) -> bool {
         self.traits.gets
     }
@@ -246,6 +283,10 @@ impl Source for Remote {
 
     fn part(&self) -> Option<&'static str> {
         self.traits.part
+    }
+
+    fn columns(&self) -> Option<Rc<str>> {
+        self.line.columns.borrow().clone()
     }
 
     fn is_rendered(&self) -> bool {

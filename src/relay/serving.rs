@@ -22,6 +22,7 @@ pub struct Serving {
     runtime: SharedRuntime,
     send: Rc<dyn Fn(Answer)>,
     calls: Rc<RefCell<FxHashMap<CallId, Answering>>>,
+    _standing: Option<Task>,
 }
 
 struct Answering {
@@ -61,7 +62,16 @@ impl Credit {
 impl Serving {
     /// Answers by this source. `send` carries an answer to the other end.
     pub fn new(source: Rc<dyn Source>, runtime: SharedRuntime, send: impl Fn(Answer) + 'static) -> Self {
-        Self { source, runtime, send: Rc::new(send), calls: Rc::default() }
+        let send: Rc<dyn Fn(Answer)> = Rc::new(send);
+        let standing = source.standing().map(|mut standing| {
+            let send = send.clone();
+            Task::spawn(&*runtime, async move {
+                while let Some(standing) = standing.next().await {
+                    send(Answer::Stands(standing));
+                }
+            })
+        });
+        Self { source, runtime, send, calls: Rc::default(), _standing: standing }
     }
 
     /// Takes what came from the other end.
@@ -92,7 +102,7 @@ impl Serving {
         let work = async move {
             let error = match open(&*source, call).await {
                 Ok(items) => {
-                    send(Answer::Open(id));
+                    send(Answer::Open(id, source.columns()));
                     pass_on(id, items, &sent, &*send).await.err()
                 }
                 Err(error) => Some(error),

@@ -12,7 +12,8 @@ use rustc_hash::FxHashMap;
 use super::document::{frame, refusal};
 use crate::cache::{Flush, Resource};
 use crate::status::Error;
-use crate::watch::{Demand, WatchOptions, WatcherId};
+use crate::version::Version;
+use crate::watch::{Demand, WatchEvent, WatchOptions, WatcherId};
 
 type Frame = Result<Vec<u8>, Error>;
 
@@ -31,9 +32,14 @@ struct Waiting {
 }
 
 impl Waiting {
+    /// What was asked for.
     fn take(&self, frames: impl IntoIterator<Item = Frame>) {
-        self.frames.borrow_mut().extend(frames);
         self.asked.set(false);
+        self.push(frames);
+    }
+
+    fn push(&self, frames: impl IntoIterator<Item = Frame>) {
+        self.frames.borrow_mut().extend(frames);
         if let Some(waker) = self.waker.borrow_mut().take() {
             waker.wake();
         }
@@ -67,6 +73,15 @@ impl Streams {
             let Some(waiting) = self.0.borrow_mut().remove(id) else { continue };
             waiting.ended.set(true);
             waiting.take(refused.map(refusal));
+        }
+    }
+
+    /// Tells all watches that this version holds now.
+    pub(super) fn reached(&self, version: &Version) {
+        let bookmark = frame(&WatchEvent::bookmark(version.clone(), false));
+        let waiting: Vec<_> = self.0.borrow().values().cloned().collect();
+        for waiting in waiting.iter().filter(|waiting| waiting.frames.borrow().is_empty()) {
+            waiting.push([Ok(bookmark.clone())]);
         }
     }
 

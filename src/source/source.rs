@@ -10,6 +10,7 @@ use futures::stream::LocalBoxStream;
 
 use super::request::{ListRequest, WatchRequest};
 use super::write::{ObjectName, WriteRequest};
+use crate::connection::Standing;
 use crate::key::key;
 use crate::status::{Error, ErrorCode};
 use crate::time::Millis;
@@ -53,6 +54,11 @@ pub trait Source {
     /// Whether a watch may bring the first state (`sendInitialEvents`), as far as is known.
     fn streams_first_state(&self) -> bool {
         true
+    }
+    /// What becomes of the stream that it passes on, where that is not its own: from now on, without an end. `None`: its watches are all there is. While
+    /// nothing has come, that stream is live.
+    fn standing(&self) -> Option<LocalBoxStream<'static, Standing>> {
+        None
     }
     /// Whether there is a request for one object. Without it, objects are looked for in lists.
     fn gets(&self) -> bool {

@@ -61,6 +61,16 @@ pub enum PatchType {
 }
 
 impl PatchType {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Merge => "merge",
+            Self::Strategic => "strategic",
+            Self::Json => "json",
+            Self::Apply => "apply",
+        }
+    }
+
     /// Reads the word for it.
     pub fn parse(text: &str) -> Result<Self, Error> {
         match text {

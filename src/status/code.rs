@@ -40,6 +40,31 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
+    /// All of them.
+    pub const ALL: [Self; 16] = [
+        Self::Expired,
+        Self::Timeout,
+        Self::TooManyRequests,
+        Self::Unauthorized,
+        Self::Forbidden,
+        Self::NotFound,
+        Self::Conflict,
+        Self::Invalid,
+        Self::Network,
+        Self::Protocol,
+        Self::Decode,
+        Self::Overflow,
+        Self::Unavailable,
+        Self::OutOfMemory,
+        Self::Closed,
+        Self::Internal,
+    ];
+
+    /// The one of this text.
+    pub fn named(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|code| code.as_str() == text)
+    }
+
     /// The text of `WatchCacheError.code`.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -5,22 +5,23 @@
 //!
 //! Start with `module.rs`, which opens resources. Then `handle` is what JavaScript holds of one, and `transport` where its bytes come from.
 //!
-//! Imports: cache, informer, json, metrics, object, reflector, runtime, selector, source, status, store, time, version, view, watch.
+//! Imports: cache, informer, json, metrics, object, reflector, relay, runtime, selector, source, status, store, time, version, view, watch.
 
 mod bag;
 mod bytes;
 mod error;
 mod handle;
 mod module;
+mod packet;
 mod panic;
 mod runtime;
 mod texts;
 mod transport;
 mod values;
 
-pub use handle::{Hooks, RawMetrics, RawResource, open_metrics};
+pub use handle::{Hooks, RawMetrics, RawResource, RawServing, open_metrics};
 pub use module::{
-    RawMemory, build_info, check_answer, check_grammar, check_view, memory_bytes, on_panic, open_kubernetes, open_source, poisoned, slept,
-    start,
+    RawMemory, build_info, check_answer, check_grammar, check_view, memory_bytes, on_panic, open_kubernetes, open_shared, open_source,
+    poisoned, slept, start,
 };
-pub use transport::{JsSource, RawEtcd, RawEtcdWatch};
+pub use transport::{JsSource, RawEtcd, RawEtcdWatch, RawRemote};

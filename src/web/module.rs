@@ -9,7 +9,7 @@ use super::bytes::memory_bytes as memory_size;
 use super::error::to_js;
 use super::handle::{Hooks, Opening, RawResource, resource_options, view_options};
 use super::runtime::WebRuntime;
-use super::transport::{JsSource, KubernetesSource, ObjectSource};
+use super::transport::{JsSource, KubernetesSource, ObjectSource, remote};
 use super::values::{Given, bound, to_object};
 use super::{panic, runtime};
 use crate::cache::{DEFAULT_MAX_BYTES, Memory};
@@ -48,6 +48,33 @@ pub fn open_source(options: JsValue, source: JsSource, hooks: Hooks, memory: &Ra
     panic::check()?;
     let Opening { config, poll, .. } = resource_options(options)?;
     RawResource::new(config, polled(Rc::new(ObjectSource::new(source)), poll), hooks, &memory.0).map_err(|error| to_js(&error))
+}
+
+/// Opens a resource of a Kubernetes API that another thread holds. `transport` says what it is, as for `openKubernetes`; `connect` leads to it.
+#[wasm_bindgen(js_name = openShared, skip_typescript)]
+pub fn open_shared(
+    options: JsValue,
+    transport: JsValue,
+    connect: js_sys::Function,
+    hooks: Hooks,
+    memory: &RawMemory,
+) -> Result<RawResource, JsValue> {
+    panic::check()?;
+    let Opening { config, poll, namespaces } = resource_options(options)?;
+    let source = KubernetesSource::read(transport)?;
+    let source: Rc<dyn Source> = match namespaces {
+        None => remote(&*polled(Rc::new(source), poll), &connect, None).map_err(|error| to_js(&error))?,
+        Some(namespaces) => {
+            let open = move |namespace: &str| {
+                let own = polled(Rc::new(source.within(namespace)), poll);
+                // That of no namespace is only asked what it is.
+                if namespace.is_empty() { own } else { remote(&*own, &connect, Some(namespace)).unwrap_or(own) }
+            };
+            let joined = Joined::new(&namespaces, Rc::new(WebRuntime::new()), Box::new(open));
+            Rc::new(joined.map_err(|error| to_js(&error))?)
+        }
+    };
+    RawResource::new(config, source, hooks, &memory.0).map_err(|error| to_js(&error))
 }
 
 /// The bytes that the resources of one cache may hold together.

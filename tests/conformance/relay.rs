@@ -8,20 +8,21 @@ use watchcache::cache::{Resource, ResourceConfig};
 use watchcache::connection::Phase;
 use watchcache::relay::Relay;
 use watchcache::source::{FrameStream, ListRequest, ObjectName, Source, WatchRequest, WriteParameters};
-use watchcache::status::ErrorCode;
+use watchcache::status::{Error, ErrorCode};
 use watchcache::store::WindowBounds;
 use watchcache::watch::{Demand, EventKind, OnOverflow, WatchOptions};
 
 use crate::after;
-use crate::helpers::channel::Channel;
+use crate::helpers::channel::{Channel, relay_over};
 use crate::helpers::rig::{Rig, Setup, rows_of};
+use crate::helpers::upstream::faults::WatchFault;
 use crate::helpers::upstream::{Shared, Upstream};
 
 /// A relay over a live resource with three pods.
 fn relay(setup: &Setup) -> (Rig, Rc<Relay>) {
     let rig = Rig::new(setup.clone(), |upstream| (0..3).for_each(|number| _ = upstream.put("default", &format!("pod-{number}"))));
-    let relay = Relay::new(rig.resource.clone(), Rc::new(Shared(rig.upstream.clone())));
-    (rig, Rc::new(relay))
+    let relay = relay_over(rig.resource.clone(), Rc::new(Shared(rig.upstream.clone())));
+    (rig, relay)
 }
 
 /// Somebody who has it as source.
@@ -210,4 +211,43 @@ fn an_answer_that_is_an_error_is_one_at_the_other_end() {
     assert_eq!(rig.wait(channel.remote.get(nobody, None)).unwrap_err(), direct);
     rig.resource.close();
     assert_eq!(rig.wait(channel.remote.list(ListRequest::default())).err().map(|error| error.code), Some(ErrorCode::Closed));
+}
+
+/// What a resource tells of its stream, beside its version.
+fn stands(resource: &Rc<Resource>) -> (Phase, bool, Option<ErrorCode>) {
+    let status = resource.with(|cacher| cacher.status());
+    (status.phase, status.stale, status.error.map(|error| error.code))
+}
+
+#[test]
+fn who_shares_one_tells_what_becomes_of_its_stream() {
+    for behind_a_channel in [false, true] {
+        let (rig, relay) = relay(&Setup::default());
+        let channel = behind_a_channel.then(|| Channel::new(relay.clone(), rig.time.clone()));
+        let source: Rc<dyn Source> = channel.as_ref().map_or(relay.clone(), |channel| channel.remote.clone());
+        let tab = Resource::new(ResourceConfig::named("pods"), source, rig.time.clone()).unwrap();
+        tab.start();
+        rig.run(10);
+        assert_eq!(stands(&tab), (Phase::Live, false, None));
+        (0..3).for_each(|_| rig.upstream.watch_faults.borrow_mut().push_back(WatchFault::Refuse(Error::network("gone"))));
+        rig.upstream.drop_streams();
+        rig.run(10);
+        let (phase, stale, error) = stands(&tab);
+        assert_eq!((phase, stale, error), (Phase::Reconnecting, true, Some(ErrorCode::Network)));
+        let retry_at = |resource: &Rc<Resource>| resource.with(|cacher| cacher.status().retry_at);
+        assert_eq!(retry_at(&tab), retry_at(&rig.resource), "the next try is the relay's");
+        // Who comes now sees the rows, and the same.
+        let late = self::late(&rig, &relay);
+        assert_eq!((rows_of(&late), stands(&late)), (rig.rows(), stands(&rig.resource)));
+        rig.run(60_000);
+        assert_eq!([stands(&tab), stands(&late)], [(Phase::Live, false, None), (Phase::Live, false, None)]);
+    }
+}
+
+/// Somebody who comes while the relay's stream is in whatever state.
+fn late(rig: &Rig, relay: &Rc<Relay>) -> Rc<Resource> {
+    let resource = Resource::new(ResourceConfig::named("pods"), relay.clone(), rig.time.clone()).unwrap();
+    resource.start();
+    rig.run(10);
+    resource
 }

@@ -27,6 +27,7 @@ import { Api } from "./wire.mjs";
  * @property {() => Promise<void>} crash the server dies without a goodbye and comes back at the same address with its objects
  * @property {() => Promise<void>} expire all history is forgotten: every version and continue token given out before is too old
  * @property {() => Promise<void>} stop ends the server
+ * @property {(options: any) => any} [open] opens the caches of the scenarios; undefined: `createWatchCache`
  * @property {Keys} [keys] where objects are keys of etcd, and no API is spoken
  */
 

@@ -1,15 +1,28 @@
-//! A channel between a relay and who shares it: whole messages, in order, each in a task of its own.
+//! A channel between a relay and who shares it: whole messages, in order, as they are sent, each in a task of its own.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::{FutureExt, StreamExt};
-use watchcache::relay::{Remote, Request, Serving, Traits};
+use watchcache::cache::Resource;
+use watchcache::relay::{Answer, Packet, Relay, Remote, Request, Serving, Traits};
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::runtime::{Spawn, Timer};
 use watchcache::source::Source;
 use watchcache::status::Error;
+
+/// The relay over a resource and its source. It hears of all flushes, and nobody else does.
+pub fn relay_over(resource: Rc<Resource>, source: Rc<dyn Source>) -> Rc<Relay> {
+    let relay = Rc::new(Relay::new(resource.clone(), source));
+    let told = Rc::downgrade(&relay);
+    resource.on_flush(move |flush| {
+        if let Some(relay) = told.upgrade() {
+            relay.take(&flush);
+        }
+    });
+    relay
+}
 
 /// Who shares, and the relay that it has at the moment.
 pub struct Channel {
@@ -29,7 +42,7 @@ impl Channel {
         channel
     }
 
-    fn serve(&self, mut asked: UnboundedReceiver<Request>) {
+    fn serve(&self, mut asked: UnboundedReceiver<Packet>) {
         let (answers, mut answered) = unbounded();
         let serving = Rc::new(Serving::new(self.source.clone(), self.time.clone(), sender(answers)));
         self.serving.replace(Some(serving.clone()));
@@ -37,7 +50,7 @@ impl Channel {
         self.time.spawn(
             async move {
                 while let (Some(request), Some(serving)) = (asked.next().await, serving.upgrade()) {
-                    serving.take(request);
+                    serving.take(Request::try_from(request).expect("what the other end sends"));
                 }
             }
             .boxed_local(),
@@ -45,7 +58,7 @@ impl Channel {
         self.time.spawn(
             async move {
                 while let (Some(answer), Some(remote)) = (answered.next().await, remote.upgrade()) {
-                    remote.take(answer);
+                    remote.take(Answer::try_from(answer).expect("what the other end sends"));
                 }
             }
             .boxed_local(),
@@ -70,8 +83,8 @@ impl Channel {
     }
 }
 
-fn sender<T: 'static>(sender: UnboundedSender<T>) -> impl Fn(T) {
+fn sender<T: Into<Packet>>(sender: UnboundedSender<Packet>) -> impl Fn(T) {
     move |message| {
-        let _gone = sender.unbounded_send(message);
+        let _gone = sender.unbounded_send(message.into());
     }
 }

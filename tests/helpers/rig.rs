@@ -8,7 +8,6 @@ use watchcache::cache::{List, ListOptions, Resource, ResourceConfig, ResourceSta
 use watchcache::connection::Phase;
 use watchcache::object::Object;
 use watchcache::reflector::ReflectorConfig;
-use watchcache::relay::Relay;
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::source::Source;
 use watchcache::status::Error;
@@ -18,7 +17,7 @@ use watchcache::time::Millis;
 use watchcache::view::{RowRange, ViewId, ViewOptions};
 use watchcache::watch::{Demand, EndReason, WatchOptions};
 
-use super::channel::Channel;
+use super::channel::{Channel, relay_over};
 use super::client::Client;
 use super::upstream::{Shared, Upstream};
 
@@ -71,7 +70,7 @@ fn relayed(config: &ResourceConfig, source: Rc<dyn Source>, time: &Rc<VirtualTim
     let config = ResourceConfig { indexes: Vec::new(), ..config.clone() };
     let resource = Resource::new(config, source.clone(), time.clone()).unwrap();
     resource.start();
-    Channel::new(Rc::new(Relay::new(resource, source)), time.clone())
+    Channel::new(relay_over(resource, source), time.clone())
 }
 
 /// The rows of a store: key → (version, document).

@@ -63,6 +63,7 @@ test("the tarball holds the built package and nothing else", () => {
     "docs/react.md",
     "docs/relations.md",
     "docs/sources.md",
+    "docs/tabs.md",
     "docs/tanstack-db.md",
     "docs/testing.md",
     "docs/types.md",
@@ -78,7 +79,15 @@ test("the tarball holds the built package and nothing else", () => {
     app.files.filter((file) => !text.includes(file) && !built.test(file)),
     [],
   );
-  for (const file of ["dist/index.js", "dist/index.d.ts", "dist/node.js", "dist/inline.js", "dist/wasm/watchcache_bg.wasm", ...text]) {
+  for (const file of [
+    "dist/index.js",
+    "dist/index.d.ts",
+    "dist/node.js",
+    "dist/inline.js",
+    "dist/worker.js",
+    "dist/wasm/watchcache_bg.wasm",
+    ...text,
+  ]) {
     assert.ok(app.files.includes(file), `${file} is missing from the tarball`);
   }
 });

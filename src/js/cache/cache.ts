@@ -10,6 +10,9 @@ import type { AccessAnswer, AccessQuestion, DiscoverOptions, Discovery, KindSpec
 import { bindMethods } from "../language/bound.js";
 import { disposable } from "../language/disposable.js";
 import { first, printable } from "../language/printing.js";
+import type { Line } from "../link/link.js";
+import { Sharing } from "../link/sharing.js";
+import type { SharedMode, StartWorker } from "../link/workers.js";
 import type { Runtime } from "../load/instance.js";
 import type { KubeObject, ObjectLike } from "../object/metadata.js";
 import { invalid, readable } from "../options/kinds.js";
@@ -22,18 +25,25 @@ import { GATEWAY } from "../upstream/gateway.js";
 import { MAY_HAVE } from "../upstream/options.js";
 import type { PolledSourceSpec, SourceSpec } from "../upstream/source.js";
 import { type MetricLabels, readNamespaces, readSpec, type Target } from "../upstream/spec.js";
-import type { ResourceSpec } from "../upstream/types.js";
+import type { Credentials, ResourceSpec } from "../upstream/types.js";
 import { Ticker } from "../view/ticker.js";
+import { build } from "../wasm/watchcache.js";
 import type { FrameEncoder } from "../wire/frame-encoder.js";
-import type { RawHead, RawMemory, RawModule, RawOptions, RawResource, RawSource } from "../wire/raw.js";
+import type { RawHead, RawKubernetes, RawMemory, RawModule, RawOptions, RawRemote, RawResource, RawSource } from "../wire/raw.js";
 import type { WatchCacheOptions } from "./options-types.js";
 import { noteListing, noteOrigin, type OpenResource } from "./origin.js";
 import { baseUrl, readOptions, type Settings } from "./settings.js";
 import type { CacheStats, WatchCache } from "./types.js";
 
-/** The cache behind `createWatchCache`. */
-export function openCache(options: WatchCacheOptions, runtime: Runtime): WatchCache {
-  return new CacheImpl(options, runtime) as unknown as WatchCache;
+const NO_LINES: readonly Line[] = [];
+
+/**
+ * The cache behind `createWatchCache`.
+ *
+ * @param start starts the worker that may hold its streams; undefined: the entry knows none
+ */
+export function openCache(options: WatchCacheOptions, runtime: Runtime, start?: StartWorker): WatchCache {
+  return new CacheImpl(options, runtime, start) as unknown as WatchCache;
 }
 
 class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
@@ -48,6 +58,9 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   readonly #resources = new Map<string, WeakRef<ResourceImpl<any>>>();
   readonly #settings: Settings;
   readonly #signal: WatchCacheOptions["signal"];
+  /** How it gets at streams that a worker holds; undefined where it holds them itself. */
+  readonly #sharing: Sharing | undefined;
+  readonly #lines = new Map<ResourceImpl<any>, Line[]>();
   readonly #forgotten = new FinalizationRegistry<string>((key) => {
     if (this.#resources.get(key)?.deref() === undefined) this.#resources.delete(key);
   });
@@ -63,10 +76,12 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   #closed = false;
   #stopListening: (() => void) | undefined;
 
-  constructor(options: WatchCacheOptions, runtime: Runtime) {
+  constructor(options: WatchCacheOptions, runtime: Runtime, start: StartWorker | undefined) {
     super(runtime.host);
-    this.runtime = runtime;
     this.#settings = readOptions(options, runtime, runtime.host?.transport);
+    this.#sharing =
+      this.#settings.mode === "inline" ? undefined : new Sharing(sharingOf(this.#settings, start, (message) => this.warn(message)));
+    this.runtime = this.#sharing?.runtime(runtime) ?? runtime;
     this.linger = this.#settings.linger;
     this.debug = this.#settings.debug;
     this.report = reporter(this.#settings.logger);
@@ -84,6 +99,8 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     const target = readable("what names the resource", () =>
       readSpec(typeof spec === "object" && spec !== null && "source" in spec ? spec : this.#asked().resolve(spec), this.runtime),
     );
+    if (target.source !== undefined && this.#sharing !== undefined)
+      throw invalid(`a source cannot be handed to a worker: open ${target.name} by a cache of the mode "inline"`);
     let resource = this.#resources.get(target.key)?.deref();
     if (resource === undefined) {
       // Node encodes sooner than it compares.
@@ -97,11 +114,25 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
           this.runtime,
           encoder(frames),
           (this.#memory ??= new module.RawMemory(this.#settings.memory?.maxBytes)),
+          this.#sharing?.isAlone === false ? (remote, namespace) => this.#connect(resource!, remote, namespace) : undefined,
         );
       resource = new ResourceImpl(this, target.name, start, target.labels);
       this.#place(resource, target);
     }
     return resource as unknown as Resource<T>;
+  }
+
+  /** A way to the worker that holds the resource, or that of a namespace. */
+  #connect(resource: ResourceImpl<any>, remote: RawRemote, namespace: string | undefined): void {
+    const { namespaces, ...spec } = this.#targets.get(resource)!.spec!;
+    const line = this.#sharing!.open(namespace === undefined ? spec : { ...spec, namespace }, remote);
+    const lines = this.#lines.get(resource);
+    if (lines === undefined) this.#lines.set(resource, [line]);
+    else lines.push(line);
+  }
+
+  lines(resource: ResourceImpl<any>): readonly Line[] {
+    return this.#lines.get(resource) ?? NO_LINES;
   }
 
   /** The resource is found by its target from now on. */
@@ -135,8 +166,15 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
       const stats = resource.stats();
       if (stats !== undefined) resources.push(stats);
     }
-    if (module === undefined) return { memoryBytes: 0, resources };
-    return { version: module.buildInfo().version, memoryBytes: module.memoryBytes(), resources };
+    const mode = this.#mode;
+    const told = { ...(mode !== undefined && { mode }), resources };
+    if (module === undefined) return { ...told, memoryBytes: 0 };
+    return { ...told, version: module.buildInfo().version, memoryBytes: module.memoryBytes() };
+  }
+
+  get #mode(): CacheStats["mode"] {
+    const alone = this.#sharing === undefined || this.#sharing.isAlone;
+    return alone === undefined ? undefined : alone ? "inline" : this.#settings.mode;
   }
 
   metrics(): string {
@@ -174,6 +212,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     // One whose place another has taken is found here alone.
     for (const resource of new Set([...found, ...this.#open.keys(), ...this.#kept])) resource.close();
     this.#api?.close();
+    this.#sharing?.close();
   }
 
   // ------------------------------------------------------------------------ called by the resources
@@ -190,10 +229,12 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     const forgetPage = onWake({
       wake: (slept) => {
         this.runtime.loaded()?.slept(slept);
+        this.#sharing?.wake();
         for (const life of [...this.#open.values()]) life.wake();
       },
       hide: () => {
         for (const life of [...this.#open.values()]) life.hide();
+        this.#sharing?.suspend();
       },
     });
     this.#stopListening = () => {
@@ -204,6 +245,8 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
 
   dropped(resource: ResourceImpl<any>): void {
     this.#open.delete(resource);
+    for (const line of this.lines(resource)) line.close();
+    this.#lines.delete(resource);
     if (this.#open.size > 0) return;
     this.#stopListening?.();
     this.#stopListening = undefined;
@@ -224,12 +267,17 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     // Undefined would be all of the resource, which this one cannot become.
     if (given === undefined) throw invalid("namespaces is an array, not undefined");
     const target = readSpec({ ...before, namespaces: given }, this.runtime);
+    const namespaces = readNamespaces(given);
+    const [gone, stay] = [[], []] as [Line[], Line[]];
+    for (const line of this.lines(resource)) (namespaces.includes(line.spec.namespace!) ? stay : gone).push(line);
+    if (gone.length > 0) this.#lines.set(resource, stay);
+    for (const line of gone) line.close();
     this.closed(resource);
     // Where another has that name already, this one is known to those alone who hold it.
     const other = this.#resources.get(target.key)?.deref();
     this.#place(resource, target);
     if (other !== undefined && other !== resource) this.#resources.set(target.key, new WeakRef(other));
-    return { namespaces: readNamespaces(given), labels: target.labels };
+    return { namespaces, labels: target.labels };
   }
 
   readonly #abort = (): void => void this.close();
@@ -266,6 +314,7 @@ function open(
   runtime: Runtime,
   encoder: FrameEncoder | undefined,
   memory: RawMemory,
+  connect: ((remote: RawRemote, namespace: string | undefined) => void) | undefined,
 ): RawResource {
   // The core takes what it knows of these.
   const { name, pollMs } = target;
@@ -285,24 +334,57 @@ function open(
   const { auth } = settings;
   // Over fetch alone: browsers send no Accept with a WebSocket, and lose events of a watch-list over fetch.
   const parts = target.as === undefined ? undefined : ({ transport: "fetch" } as const);
-  return module.openKubernetes(
-    parts === undefined ? options : { ...options, watchList: false },
-    {
-      ...settings,
-      ...target,
-      ...parts,
-      server: baseUrl(settings.server),
-      auth: auth && (async () => readCredentials(await auth())),
-      fetch: settings.fetch ?? ask,
-      // Of somebody's own fetch nobody knows its connections.
-      protocol: settings.fetch === undefined && runtime.host === undefined && hasFewConnections() ? protocolOf : undefined,
-      fellBack: (server) => settings.logger.warn(fellBack(server, runtime)),
-      encoder,
-      WebSocket: typeof webSocketOf(settings) === "function" ? patient(() => webSocketOf(settings)) : undefined,
+  const given = parts === undefined ? options : { ...options, watchList: false };
+  const transport: RawKubernetes = {
+    ...settings,
+    ...target,
+    ...parts,
+    server: baseUrl(settings.server),
+    auth: auth && (async () => readCredentials(await auth())),
+    fetch: settings.fetch ?? ask,
+    // Of somebody's own fetch nobody knows its connections.
+    protocol: settings.fetch === undefined && runtime.host === undefined && hasFewConnections() ? protocolOf : undefined,
+    fellBack: (server) => settings.logger.warn(fellBack(server, runtime)),
+    encoder,
+    WebSocket: typeof webSocketOf(settings) === "function" ? patient(() => webSocketOf(settings)) : undefined,
+  };
+  if (connect === undefined) return module.openKubernetes(given, transport, delivery, memory);
+  // It is not asked from here, so this host may lack what it takes.
+  return module.openShared(given, { ...transport, transport: "fetch" }, connect, delivery, memory);
+}
+
+/** How a cache of these settings gets at the worker that holds its streams. */
+function sharingOf(
+  settings: Settings,
+  start: StartWorker | undefined,
+  warn: (message: string) => void,
+): ConstructorParameters<typeof Sharing>[0] {
+  const { mode, identity, worker, auth, server, transport, credentials, strip, pageSize, watchList, idleTimeout } = settings;
+  const { retry, history, memory, checkConsistency } = settings;
+  const held = { transport, credentials, strip, pageSize, watchList, idleTimeout, retry, history, memory, checkConsistency };
+  // Asked for when a worker is: a page that a server renders has no origin.
+  const options = () => ({ ...held, server: baseUrl(server) });
+  return {
+    mode: mode as SharedMode,
+    worker,
+    start,
+    get options() {
+      return options();
     },
-    delivery,
-    memory,
-  );
+    get name() {
+      return `watchcache ${JSON.stringify([build, identity, options()])}`;
+    },
+    auth: auth && (async () => portable(readCredentials(await auth()))),
+    alone: (why) => warn(`there is no worker for the mode "${mode}", so this page holds its streams itself: ${why}`),
+  };
+}
+
+/** Credentials as they can be posted: a `Headers` cannot. */
+function portable({ headers, ...rest }: Credentials): Credentials {
+  if (headers === undefined) return rest;
+  const pairs: [string, string][] = [];
+  new Headers(headers as HeadersInit).forEach((value, name) => pairs.push([name, value]));
+  return { ...rest, headers: pairs };
 }
 
 /** What is said where a server's WebSockets are refused. */

@@ -106,6 +106,21 @@ export interface WatchCacheOptions<Index extends string = string> {
    * is held. Default: the value of `debug`.
    */
   checkConsistency?: boolean | undefined;
+  /**
+   * Where the streams are held. Default `"inline"`: by this page. `"shared"`: by one worker for all tabs of equal `identity`, server and options,
+   * which cost the server what one of them does. `"worker"`: by a worker of this page alone, off its thread. Both need an `identity`.
+   *
+   * Where there can be no worker, as in Node or under a Content-Security-Policy that forbids it, the page holds them itself and says so once;
+   * `stats().mode` tells. A source of one's own, `fetch` and `WebSocket` cannot be handed to a worker: they are `invalid`.
+   */
+  mode?: "inline" | "worker" | "shared" | undefined;
+  /**
+   * Who this page is, such as the id of its user and cluster. Pages that share a worker see what its credentials may see. So no two that may see different
+   * things may give the same.
+   */
+  identity?: string | undefined;
+  /** Where the worker's script lies, if a bundler has not put it beside the others: that of `watchcache/worker.js`. Or what opens a `MessagePort` to one. */
+  worker?: string | UrlLike | ((name: string) => any) | undefined;
   /** Where messages go. Default: the console. */
   logger?: Logger | undefined;
   /** Aborting it closes the cache. */

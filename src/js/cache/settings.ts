@@ -31,6 +31,9 @@ export interface Settings {
   readonly checkConsistency: boolean;
   readonly logger: Pick<Logger, "warn" | "error">;
   readonly signal?: WatchCacheOptions["signal"];
+  readonly mode: "inline" | "worker" | "shared";
+  readonly identity?: string | undefined;
+  readonly worker?: WatchCacheOptions["worker"];
 }
 
 /** One index: by a path, or by a function. */
@@ -51,11 +54,19 @@ export function readOptions(given: WatchCacheOptions, judge?: Judge, usual: Sett
   if (watchList && transport === "fetch")
     throw invalid("watchList", "needs a WebSocket: browsers lose events of such a watch over fetch. Leave out transport");
   // A page that a server renders has no origin yet. So a relative path is checked against one that is made up.
+  const { mode = "inline", identity } = options;
+  if (mode !== "inline") {
+    if (identity === undefined)
+      throw invalid("identity", `is missing: with mode "${mode}" pages of one identity share what they see, so say who this one is`);
+    for (const name of ["fetch", "WebSocket"] as const)
+      if (options[name] !== undefined) throw invalid(name, `cannot be handed to a worker. Leave it out, or use the mode "inline"`);
+  }
   if (options.server !== undefined) baseUrl(options.server, pageAddress() ?? "http://page");
   return {
     credentials: "same-origin",
     linger: 5_000,
     flush: "frame",
+    mode,
     checkConsistency: debug,
     ...options,
     logger: harmless(options.logger ?? console),

@@ -113,6 +113,8 @@ export interface WatchCache<Index extends string = string> extends HostEventTarg
 export interface CacheStats {
   /** The package's version, once the WebAssembly is there. */
   readonly version?: string;
+  /** Where the streams are held: as was asked by the option, or `"inline"` where there is no worker. Undefined while that is being found out. */
+  readonly mode?: "inline" | "worker" | "shared";
   /** Bytes of WebAssembly memory, shared by all caches of the page; 0 before it is there. */
   readonly memoryBytes: number;
   /** One entry for each resource that is open. */

@@ -14,6 +14,7 @@ import {
   onPanic as onCorePanic,
   openKubernetes,
   openMetrics,
+  openShared,
   openSource,
   poisoned,
   RawMemory,
@@ -131,6 +132,7 @@ function adopted(): void {
   if (core !== undefined) return;
   core = {
     openKubernetes,
+    openShared,
     openSource,
     openMetrics,
     RawMemory,

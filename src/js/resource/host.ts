@@ -1,5 +1,6 @@
 import type { WatchCacheError } from "../error/errors.js";
 import type { IndexFunction } from "../indexes/types.js";
+import type { Line } from "../link/link.js";
 import type { Runtime } from "../load/instance.js";
 import type { MetricLabels } from "../upstream/spec.js";
 import type { Ticker } from "../view/ticker.js";
@@ -32,6 +33,8 @@ export interface ResourceHost<R> {
   closed(resource: R): void;
   /** It is of these namespaces from now on. Fails where it never was of several. */
   moved(resource: R, namespaces: readonly string[]): { readonly namespaces: readonly string[]; readonly labels: MetricLabels };
+  /** The ways to the worker that holds its streams; none where this page holds them. */
+  lines(resource: R): readonly Line[];
   /** Whether it is to be found again, though nobody holds it. */
   keep(resource: R, keeps: boolean): void;
 }

@@ -245,6 +245,7 @@ export class Lifecycle<R extends Living> implements PageLife {
     // Without a user it ends as after a read.
     this.#usage.touch();
     this.#host.runtime.tryNow();
+    for (const line of this.#host.lines(this.#of)) line.resume();
     const session = this.use();
     if (session !== undefined) this.call(() => session.raw.resume());
     this.#teller.now();
@@ -255,6 +256,7 @@ export class Lifecycle<R extends Living> implements PageLife {
     const wanted = this.#wanted();
     // Where memory has run out, only the user knows whether there is more of it.
     if (wanted === undefined || this.told().error?.code === "out-of-memory") return;
+    for (const line of this.#host.lines(this.#of)) line.resume();
     this.call(() => wanted.raw.resume());
   }
 

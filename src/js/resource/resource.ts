@@ -282,7 +282,11 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
 
   async refresh(options?: { reset?: boolean | undefined }): Promise<void> {
     const { reset = false } = read(REFRESH, "refresh", options);
-    await this.#life.ask((raw) => raw.refresh(reset));
+    await this.#life.ask(async (raw) => {
+      // What a worker holds is renewed first: this page lists what it has.
+      await Promise.all(this.#host.lines(this).map((line) => line.refresh(reset)));
+      await raw.refresh(reset);
+    });
   }
 
   setNamespaces(namespaces: readonly string[]): void {

@@ -8,6 +8,7 @@ export function imports(): WebAssembly.Imports;
 export function adopt(instance: WebAssembly.Instance): void;
 
 export const openKubernetes: RawModule["openKubernetes"];
+export const openShared: RawModule["openShared"];
 export const openSource: RawModule["openSource"];
 export const RawMemory: RawModule["RawMemory"];
 export const openMetrics: RawModule["openMetrics"];

@@ -342,6 +342,9 @@ export interface RawResource {
   informerIndexValues(informer: number, index: string): string[];
   informerMutated(document: string): void;
 
+  /** Answers who shares it, to whom `post` sends packets. From the first on, no watch of this handle is told anything. */
+  serve(post: RawPost): RawServing;
+
   synced(): Promise<void>; // rejects with a RawError for forbidden, not-found, unauthorized, closed
   refresh(reset: boolean): Promise<void>; // a relist now; resolves when it is applied. With reset also one that is older than what is held
   setNamespaces(namespaces: readonly string[]): void; // of a resource of several, in place of those it had
@@ -350,6 +353,24 @@ export interface RawResource {
   goIdle(): void;
   resume(): void;
   close(): void;
+}
+
+/** Sends a packet to the other end of a channel; it must not call back before it returns. */
+export type RawPost = (head: string, body: Uint8Array | undefined) => void;
+
+/** The end of a channel at which a resource answers. Freed, it ends all that it was asked. */
+export interface RawServing {
+  take(head: string, body: Uint8Array | undefined): void; // throws a RawError for what no end of this build sends
+  calls(): number; // that are not over
+  free(): void;
+}
+
+/** The end of a channel at which a resource is asked. */
+export interface RawRemote {
+  take(head: string, body: Uint8Array | undefined): void; // as above
+  breakOff(why: string): void; // what was asked fails
+  reconnect(post: RawPost): void; // there is another end
+  free(): void;
 }
 
 /** Bytes that several resources may hold together; nothing to call. */
@@ -373,6 +394,14 @@ export interface RawHead {
 export interface RawModule {
   openMetrics(): RawMetrics;
   openKubernetes(options: RawOptions, transport: RawKubernetes, hooks: Hooks, memory: RawMemory): RawResource;
+  /** `transport` says what it is; `connect` leads to who holds it, once, or for each of its namespaces. */
+  openShared(
+    options: RawOptions,
+    transport: RawKubernetes,
+    connect: (remote: RawRemote, namespace: string | undefined) => void,
+    hooks: Hooks,
+    memory: RawMemory,
+  ): RawResource;
   openSource(options: RawOptions, source: RawSource, hooks: Hooks, memory: RawMemory): RawResource;
   /** The bound of one cache, shared by its resources. */
   RawMemory: new (maxBytes?: number) => RawMemory;

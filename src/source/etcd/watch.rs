@@ -254,28 +254,6 @@ mod tests {
         }
     }
 
-    /// A server that sends a revision in tiny pieces would hold up the page otherwise.
-    #[test]
-    fn a_fragment_costs_the_same_however_many_wait_before_it() {
-        const FRAGMENTS: u64 = 20_000;
-        let mut reader = reader(true, "4999999999");
-        let mut costs: Vec<_> = (0..FRAGMENTS)
-            .map(|key| {
-                let fragment = message(&put(key, 1, 6), r#""fragment":true,"#);
-                let began = std::time::Instant::now();
-                assert!(reader.read(fragment.as_bytes()).is_empty());
-                began.elapsed()
-            })
-            .collect();
-        let mut median = |part: std::ops::Range<usize>| {
-            let part = &mut costs[part];
-            part.sort();
-            part[part.len() / 2]
-        };
-        let (first, last) = (median(0..1_000), median(19_000..20_000));
-        assert!(last < 4 * first, "{first:?}, then {last:?}");
-    }
-
     #[test]
     fn what_was_told_counts_no_more_and_what_waits_is_bounded() {
         let mut reader = reader(true, "4999999999");

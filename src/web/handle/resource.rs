@@ -1,6 +1,6 @@
 //! The handle of one resource: its life. What else it does stands in the files beside this, one for each job.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use futures::FutureExt;
@@ -15,8 +15,10 @@ use super::stats;
 use crate::cache::{Memory, Resource, ResourceConfig};
 use crate::json::Columns;
 use crate::object::Object;
+use crate::relay::Relay;
 use crate::source::Source;
 use crate::status::Error;
+use crate::watch::Outbox;
 use crate::web::error::to_js;
 use crate::web::panic::check;
 use crate::web::runtime::WebRuntime;
@@ -24,6 +26,9 @@ use crate::web::runtime::WebRuntime;
 /// What the handle and its callbacks share.
 pub(super) struct Inner {
     pub(super) resource: Rc<Resource>,
+    pub(super) source: Rc<dyn Source>,
+    /// Once other threads have it as their source.
+    pub(super) relay: OnceCell<Rc<Relay>>,
     pub(super) delivery: Delivery,
     /// What events are read by.
     pub(super) columns: RefCell<Option<Columns>>,
@@ -39,15 +44,19 @@ pub struct RawResource(Rc<Inner>);
 
 impl RawResource {
     pub(in crate::web) fn new(config: ResourceConfig, source: Rc<dyn Source>, hooks: Hooks, memory: &Rc<Memory>) -> Result<Self, Error> {
-        let resource = Resource::new(config, source, Rc::new(WebRuntime::new()))?;
+        let resource = Resource::new(config, source.clone(), Rc::new(WebRuntime::new()))?;
         resource.share_memory(memory);
         let delivery = Delivery::new(hooks, resource.pins());
-        let inner = Rc::new(Inner { resource, delivery, columns: RefCell::default(), names: Cell::default() });
+        let inner =
+            Rc::new(Inner { resource, source, relay: OnceCell::new(), delivery, columns: RefCell::default(), names: Cell::default() });
         let weak = Rc::downgrade(&inner);
-        inner.resource.on_flush(move |flush| {
-            if let Some(inner) = weak.upgrade() {
-                inner.delivery.deliver(&flush);
+        inner.resource.on_flush(move |mut flush| {
+            let Some(inner) = weak.upgrade() else { return };
+            if let Some(relay) = inner.relay.get() {
+                relay.take(&flush);
+                flush.outbox = Outbox::default();
             }
+            inner.delivery.deliver(&flush);
         });
         let weak = Rc::downgrade(&inner);
         inner.resource.on_index(move |object| weak.upgrade().map(|inner| inner.delivery.index_values(object)).unwrap_or_default());

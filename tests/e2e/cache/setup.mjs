@@ -36,7 +36,7 @@ export async function withCache(target, body, { options, spec: extra, seed } = {
       ...options,
       ...more,
     };
-    return target.keys?.open(settings) ?? createWatchCache(settings);
+    return (target.open ?? target.keys?.open ?? createWatchCache)(settings);
   };
   const cache = open();
   const spec = { version: "v1", resource: "pods", namespace: place.namespace, ...extra };

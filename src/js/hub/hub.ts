@@ -1,0 +1,181 @@
+import { openCache } from "../cache/cache.js";
+import type { WatchCacheOptions } from "../cache/options-types.js";
+import type { WatchCache } from "../cache/types.js";
+import { closedError, toError, WatchCacheError } from "../error/errors.js";
+import { timer, unheld } from "../host/timer.js";
+import { holdLock, onReleased } from "../link/locks.js";
+import { type FromHub, type FromTab, type Port, post } from "../link/port.js";
+import type { Runtime } from "../load/instance.js";
+import type { ResourceImpl } from "../resource/resource.js";
+import type { Credentials } from "../upstream/types.js";
+import { Served } from "./served.js";
+
+/** How long a tab may take to say who asks, before another one is asked: one that is frozen never does. */
+const MAX_AUTH_MS = 10_000;
+/** How long the cache outlives the last tab. */
+const LINGER_MS = 5_000;
+
+/** A tab, as the worker knows it. */
+interface Guest {
+  readonly port: Port;
+  readonly asks: boolean;
+  readonly lines: Map<number, Served>;
+  forget: () => void;
+}
+
+/** A tab was asked who asks. */
+interface Asked {
+  readonly guest: Guest;
+  resolve(credentials: Credentials): void;
+  reject(error: unknown): void;
+  /** It will not answer. */
+  pass(): void;
+}
+
+/** The worker's side: one cache for all tabs of one name, which is the source of their resources. */
+export class Hub {
+  readonly #runtime: Runtime;
+  readonly #own: WatchCacheOptions;
+  readonly #lock = holdLock("watchcache worker");
+  readonly #guests = new Set<Guest>();
+  readonly #asked = new Map<number, Asked>();
+  #questions = 0;
+  #name: string | undefined;
+  #cache: WatchCache | undefined;
+  #ending: ReturnType<typeof setTimeout> | undefined;
+
+  /**
+   * @param name what those who may share call it; undefined: what the first of them does
+   * @param own options that no page can hand over, such as another `fetch`
+   */
+  constructor(runtime: Runtime, name?: string, own: WatchCacheOptions = {}) {
+    this.#runtime = runtime;
+    this.#name = name;
+    this.#own = own;
+    runtime.onPanic((message) => {
+      for (const guest of [...this.#guests]) {
+        post(guest.port, { dead: message });
+        this.#leave(guest);
+      }
+    });
+  }
+
+  /** Hears whoever is at the other end of this port. */
+  connect(port: Port): void {
+    let guest: Guest | undefined;
+    let coming = Promise.resolve();
+    const heard = async (message: FromTab) => {
+      if ("hello" in message) guest = await this.#welcome(port, message);
+      else if (guest !== undefined) this.#take(guest, message);
+    };
+    port.addEventListener("message", ({ data }) => {
+      // In order, also behind a hello that waits for the WebAssembly.
+      if (guest !== undefined) return this.#take(guest, data as FromTab);
+      coming = coming.then(() => heard(data as FromTab));
+    });
+    port.start?.();
+  }
+
+  async #welcome(port: Port, hello: Extract<FromTab, { hello: string }>): Promise<Guest | undefined> {
+    const refuse = (refused: string) => {
+      post(port, { refused });
+      port.close?.();
+    };
+    if (typeof hello.hello !== "string" || (this.#name ??= hello.hello) !== hello.hello)
+      return void refuse("it is of another server, identity, version or options than this page");
+    try {
+      await this.#runtime.load();
+      this.#cache ??= openCache(this.#optionsOf(hello.options as WatchCacheOptions), this.#runtime);
+    } catch (error) {
+      return void refuse(toError(error).message);
+    }
+    const guest: Guest = { port, asks: hello.asks, lines: new Map(), forget: () => {} };
+    guest.forget = onReleased(hello.lock, () => this.#leave(guest));
+    clearTimeout(this.#ending);
+    this.#guests.add(guest);
+    post(port, { welcome: hello.hello, lock: (await this.#lock).name });
+    return guest;
+  }
+
+  #optionsOf(given: WatchCacheOptions): WatchCacheOptions {
+    return { ...given, ...this.#own, auth: () => this.#credentials() };
+  }
+
+  #take(guest: Guest, message: FromTab): void {
+    if (!this.#guests.has(guest)) return;
+    if ("line" in message) return this.#line(guest, message);
+    if ("ping" in message) post(guest.port, { pong: message.ping });
+    else if ("bye" in message) this.#leave(guest);
+    else if ("credentials" in message) {
+      const asked = this.#asked.get(message.credentials);
+      if (asked?.guest !== guest) return;
+      if (message.given !== undefined) asked.resolve(message.given);
+      else asked.reject(message.error);
+    }
+  }
+
+  #line(guest: Guest, message: Extract<FromTab, { line: number }>): void {
+    const { line } = message;
+    const served = guest.lines.get(line);
+    if ("open" in message) {
+      const say = (said: FromHub) => this.#guests.has(guest) && post(guest.port, said);
+      try {
+        const resource = this.#cache!.resource(message.open) as unknown as ResourceImpl<unknown>;
+        guest.lines.set(line, new Served(resource, line, say));
+      } catch (error) {
+        say({ line, broken: toError(error).message });
+      }
+    } else if ("close" in message) {
+      guest.lines.delete(line);
+      served?.close();
+    } else if ("head" in message) served?.take(message.head, message.body);
+    else if ("resume" in message) served?.resume();
+    else if ("refresh" in message) void served?.refresh(message.refresh, message.reset);
+  }
+
+  /** A tab has gone, or says so. */
+  #leave(guest: Guest): void {
+    if (!this.#guests.delete(guest)) return;
+    guest.forget();
+    for (const served of guest.lines.values()) served.close();
+    guest.lines.clear();
+    for (const asked of [...this.#asked.values()]) if (asked.guest === guest) asked.pass();
+    if (this.#guests.size > 0) return;
+    this.#ending = unheld(
+      timer(() => {
+        void this.#cache?.close();
+        this.#cache = undefined;
+      }, LINGER_MS),
+    );
+  }
+
+  /** Asks the tabs that are there, the newest first, until one answers. */
+  async #credentials(): Promise<Credentials> {
+    if (this.#cache === undefined) throw closedError();
+    const guests = [...this.#guests].reverse();
+    for (const guest of guests) {
+      if (!guest.asks) return {};
+      const given = await this.#ask(guest);
+      if (given !== undefined) return given;
+    }
+    throw new WatchCacheError("network", "no page is there that could say who asks", { retryable: true });
+  }
+
+  /** Undefined: it does not answer, because it has gone or is frozen. */
+  #ask(guest: Guest): Promise<Credentials | undefined> {
+    if (!this.#guests.has(guest)) return Promise.resolve(undefined);
+    const number = ++this.#questions;
+    const answered = new Promise<Credentials | undefined>((resolve, reject) => {
+      const late = unheld(timer(() => resolve(undefined), MAX_AUTH_MS));
+      const done = () => clearTimeout(late);
+      this.#asked.set(number, {
+        guest,
+        resolve: (credentials) => (done(), resolve(credentials)),
+        reject: (error) => (done(), reject(error)),
+        pass: () => (done(), resolve(undefined)),
+      });
+      post(guest.port, { auth: number });
+    });
+    return answered.finally(() => this.#asked.delete(number));
+  }
+}

@@ -1,0 +1,41 @@
+/** The part of the Web Locks that is used. */
+interface Locks {
+  request(name: string, options: { signal?: AbortSignal }, held: () => Promise<void>): Promise<void>;
+}
+
+function locks(): Locks | undefined {
+  return (globalThis.navigator as { locks?: Locks } | undefined)?.locks;
+}
+
+/**
+ * Holds a lock of a name that nobody else has. It goes with its holder, however that ends: ports tell nothing of it.
+ *
+ * @returns its name, once it is held; undefined where the host has no locks. And how to let go of it.
+ */
+export async function holdLock(prefix: string): Promise<{ name: string | undefined; release: () => void }> {
+  const known = locks();
+  if (known === undefined) return { name: undefined, release: () => {} };
+  const name = `${prefix}:${crypto.randomUUID()}`;
+  let release!: () => void;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const held = await new Promise<boolean>((resolve) => {
+    const asked = known.request(name, {}, () => {
+      resolve(true);
+      return released;
+    });
+    // A page without storage may have none, although it has the functions.
+    asked.catch(() => resolve(false));
+  });
+  return { name: held ? name : undefined, release };
+}
+
+/** Calls back once whoever holds the lock has gone. The returned function takes that back. */
+export function onReleased(name: string | undefined, gone: () => void): () => void {
+  const abort = new AbortController();
+  if (name !== undefined) {
+    locks()
+      ?.request(name, { signal: abort.signal }, async () => gone())
+      .catch(() => {});
+  }
+  return () => abort.abort();
+}

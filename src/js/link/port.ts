@@ -1,0 +1,66 @@
+import type { RawError } from "../error/core-error.js";
+import type { Credentials, ResourceSpec } from "../upstream/types.js";
+
+/** What crosses between a tab and the worker that holds its streams. Another version is another worker, because its name says the build. */
+
+/** The least of a `MessagePort`: a dedicated worker and its scope are such, too. */
+export interface Port {
+  postMessage(message: unknown, transfer?: Transferable[]): void;
+  addEventListener(type: "message", listener: (event: MessageEvent) => void): void;
+  /** A port says nothing before it is started. */
+  start?(): void;
+  /** Ends it, where it can be ended by itself. */
+  close?(): void;
+}
+
+/** What a worker's cache is made with: all that changes what is held. */
+export type HubOptions = Readonly<Record<string, unknown>>;
+
+/** What a tab says. */
+export type FromTab =
+  /** First. `lock` is held by the tab as long as it lives; `asks`: it has an `auth`. */
+  | { hello: string; options: HubOptions; asks: boolean; lock: string | undefined }
+  /** It goes: what it has asked is over. */
+  | { bye: true }
+  | { ping: number }
+  /** A line is a resource; the tab numbers them. */
+  | { line: number; open: ResourceSpec }
+  | { line: number; head: string; body: Uint8Array | undefined }
+  | { line: number; close: true }
+  /** Its user wants it to be tried again now. */
+  | { line: number; resume: true }
+  | { line: number; refresh: number; reset: boolean }
+  | { credentials: number; given?: Credentials; error?: unknown };
+
+/** What the worker says. */
+export type FromHub =
+  /** It can be asked. `lock` is held by the worker as long as it lives. */
+  | { welcome: string; lock: string | undefined }
+  /** It can not, and will not. */
+  | { refused: string }
+  /** It could, and can no more. */
+  | { dead: string }
+  | { pong: number }
+  | { line: number; head: string; body: Uint8Array | undefined }
+  /** What was asked there is over, for this reason; it may be asked again. */
+  | { line: number; broken: string }
+  | { line: number; refreshed: number; error?: RawError }
+  | { auth: number };
+
+/** Posts a packet's bytes without a copy. */
+export function post(port: Port, message: FromTab | FromHub): void {
+  const body = "body" in message ? message.body : undefined;
+  port.postMessage(message, body === undefined ? [] : [body.buffer as ArrayBuffer]);
+}
+
+/** An error's members, which are all of it that crosses. */
+export function plain({ code, message, retryable, status, retryAfterSeconds }: Omit<RawError, "name">): RawError {
+  return {
+    name: "WatchCacheError",
+    code,
+    message,
+    retryable,
+    ...(status !== undefined && { status: JSON.parse(JSON.stringify(status)) }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  };
+}

@@ -1,0 +1,99 @@
+import type { Loading } from "../load/loader.js";
+import type { Runtime } from "../load/instance.js";
+import type { ResourceSpec } from "../upstream/types.js";
+import type { RawRemote } from "../wire/raw.js";
+import { type Line, Link, type LinkHost } from "./link.js";
+
+/** The page's way to its streams while that is being found out. */
+const FINDING: Loading = Object.freeze({ phase: "loading", attempt: 0 });
+
+/**
+ * How a cache that shares its streams gets at them. Nothing is opened before a resource is used.
+ */
+export class Sharing {
+  readonly #host: Omit<LinkHost, "decided">;
+  readonly #waiting = new Set<() => void>();
+  #link: Link | undefined;
+  #begun = false;
+  #alone = false;
+  #closed = false;
+
+  constructor(host: Omit<LinkHost, "decided">) {
+    this.#host = host;
+  }
+
+  /** Where the streams are, once that is known. */
+  get isAlone(): boolean | undefined {
+    return this.#alone || (this.#link?.isDecided ? this.#link.isAlone : undefined);
+  }
+
+  /** The runtime of resources that wait for this as they wait for the WebAssembly. */
+  runtime(runtime: Runtime): Runtime {
+    const finds = () => this.isAlone === undefined;
+    return {
+      loaded: () => (finds() ? undefined : runtime.loaded()),
+      host: runtime.host,
+      get loading() {
+        const { loading } = runtime;
+        return loading.phase === "loaded" && finds() ? FINDING : loading;
+      },
+      want: (onChange) => {
+        const offs = [runtime.want(onChange), this.#want(onChange)];
+        return () => offs.forEach((off) => off());
+      },
+      load: () => runtime.load(),
+      tryNow: () => runtime.tryNow(),
+      onPanic: (listener) => runtime.onPanic(listener),
+    };
+  }
+
+  #begin(): void {
+    if (this.#begun || this.#closed) return;
+    this.#begun = true;
+    // Later than the call that wants it, which is then told as all others are.
+    queueMicrotask(() => {
+      if (this.#closed) return;
+      try {
+        this.#link = new Link({ ...this.#host, decided: () => this.#decided() });
+        this.#link.begin();
+      } catch (error) {
+        this.#never(error instanceof Error ? error.message : String(error));
+      }
+    });
+  }
+
+  /** Calls back when it is known where the streams are. The returned function takes that back. */
+  #want(onChange: () => void): () => void {
+    this.#begin();
+    const listener = () => onChange();
+    this.#waiting.add(listener);
+    return () => this.#waiting.delete(listener);
+  }
+
+  open(spec: ResourceSpec, remote: RawRemote): Line {
+    return this.#link!.open(spec, remote);
+  }
+
+  suspend(): void {
+    this.#link?.suspend();
+  }
+
+  wake(): void {
+    this.#link?.wake();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#link?.close();
+  }
+
+  #never(why: string): void {
+    this.#alone = true;
+    this.#host.alone(why);
+    this.#decided();
+  }
+
+  #decided(): void {
+    for (const listener of [...this.#waiting]) listener();
+  }
+}

@@ -1,0 +1,44 @@
+import type { UrlLike } from "../host/types.js";
+import type { Port } from "./port.js";
+
+/** Where the streams of a cache are held by somebody else than its page. */
+export type SharedMode = "worker" | "shared";
+
+/** Starts the package's own script as a worker of this name. */
+export type StartWorker = (mode: SharedMode, name: string) => Worker | SharedWorker;
+
+/** What leads to a worker: where its script lies, or what opens a port to one. */
+export type WorkerOption = string | UrlLike | ((name: string) => Port);
+
+/**
+ * A port to the worker of this name, which is started where there is none.
+ *
+ * @param given as the option; undefined: the package's own script
+ * @param failed hears that it could not be started
+ * @throws where there can be none.
+ */
+export function openWorker(
+  mode: SharedMode,
+  name: string,
+  given: WorkerOption | undefined,
+  start: StartWorker | undefined,
+  failed: (why: string) => void,
+): Port {
+  if (typeof given === "function") return given(name);
+  const needed = mode === "shared" ? "SharedWorker" : "Worker";
+  if (typeof (globalThis as Record<string, unknown>)[needed] !== "function") throw new Error(`this host has no ${needed}`);
+  const worker = given === undefined ? start?.(mode, name) : startAt(mode, name, typeof given === "string" ? given : given.href);
+  if (worker === undefined) throw new Error("this entry of the package has no script beside it: name one by the option worker");
+  worker.addEventListener("error", () => failed("its script cannot be loaded, or a Content-Security-Policy without worker-src forbids it"));
+  if ("port" in worker) return worker.port;
+  return {
+    postMessage: (message, transfer) => worker.postMessage(message, transfer ?? []),
+    addEventListener: (type, listener) => worker.addEventListener(type, listener),
+    close: () => worker.terminate(),
+  };
+}
+
+function startAt(mode: SharedMode, name: string, address: string): Worker | SharedWorker {
+  const options = { type: "module", name } as const;
+  return mode === "shared" ? new SharedWorker(address, options) : new Worker(address, options);
+}
