@@ -1,4 +1,4 @@
-// Many tabs and one worker, in a real browser: what the server sees of them, who meets whom, and what is left when one of them dies.
+// Many tabs and one worker, in a real browser. What the server sees of them, who meets whom, and what is left when one dies.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";

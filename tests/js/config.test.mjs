@@ -84,6 +84,8 @@ const BAGS = {
       idleTimeout: period,
       retry: "bag",
       flush: "word",
+      mode: "word",
+      identity: "text",
       debug: "flag",
       checkConsistency: "flag",
       logger: "bag",
@@ -180,13 +182,13 @@ for (const [method, [call, options, how]] of Object.entries(BAGS)) {
     for (const [name, kind] of Object.entries(options)) {
       for (const value of WRONG[kind]) await refused(() => call({ ...needed, [name]: value }), how, name);
     }
-    await refused(() => call({ ...needed, mode: "x" }), how, `mode is no option of ${method}: there are `);
+    await refused(() => call({ ...needed, colour: "x" }), how, `colour is no option of ${method}: there are `);
     if (method !== "resource") for (const given of [null, 5, "x", [], () => {}]) await refused(() => call(given), how, method);
   });
 
   test(`${method}: what is undefined was not given`, async () => {
     const names = Object.keys(options).filter((name) => !SAID[method]?.includes(name));
-    const empty = { ...Object.fromEntries([...names, "mode"].map((name) => [name, undefined])), ...needed };
+    const empty = { ...Object.fromEntries([...names, "colour"].map((name) => [name, undefined])), ...needed };
     if (method === "resource") Object.assign(empty, { version: "v1", resource: "pods" });
     // The upstream cannot write, and has no such object.
     const outcome = await Promise.resolve(call(empty)).catch((error) => error);

@@ -14,7 +14,7 @@ test("nothing is opened before the first use", async () => {
   const resource = cache.resource("v1/nodes");
   assert.equal(resource.status.phase, "idle");
   assert.equal(module.resources.length, 0);
-  assert.deepEqual(cache.stats(), { memoryBytes: 0, resources: [] });
+  assert.deepEqual(cache.stats(), { mode: "inline", memoryBytes: 0, resources: [] });
 });
 
 test("what is asked before the WebAssembly is there is answered when it is", async () => {

@@ -110,8 +110,8 @@ export interface WatchCacheOptions<Index extends string = string> {
    * Where the streams are held. Default `"inline"`: by this page. `"shared"`: by one worker for all tabs of equal `identity`, server and options,
    * which cost the server what one of them does. `"worker"`: by a worker of this page alone, off its thread. Both need an `identity`.
    *
-   * Where there can be no worker, as in Node or under a Content-Security-Policy that forbids it, the page holds them itself and says so once;
-   * `stats().mode` tells. A source of one's own, `fetch` and `WebSocket` cannot be handed to a worker: they are `invalid`.
+   * Where there can be no worker, as in Node or under a Content-Security-Policy that forbids it, the page holds them itself and says so once.
+   * `stats().mode` tells which it is. A source of one's own, `fetch` and `WebSocket` cannot be handed to a worker: they are `invalid`.
    */
   mode?: "inline" | "worker" | "shared" | undefined;
   /**

@@ -1,6 +1,6 @@
 import { indexes } from "../indexes/options.js";
 import { grammar, scope } from "../options/grammar.js";
-import { callback, flag, is, type Kind, invalid, list, number, period, signal, text, whole, word } from "../options/kinds.js";
+import { callback, flag, is, type Kind, invalid, list, number, period, signal, whole, word } from "../options/kinds.js";
 import { type Bag, bag } from "../options/read.js";
 import { DEFAULT_MIN_EVENTS, MAX_GROWTH, MAX_WAIT_MS, MIN_FRESH_MS } from "../wire/bounds.js";
 import type { InformerFactoryOptions } from "./informer-factory-types.js";
@@ -40,7 +40,7 @@ export const CACHE: Bag<WatchCacheOptions> = {
   logger: is("an object with the methods of console", (value) => [value?.warn, value?.error].every((log) => typeof log === "function")),
   signal,
   mode: word("inline", "worker", "shared"),
-  identity: text,
+  identity: is("text that is not empty", (value) => typeof value === "string" && value !== ""),
   worker: is(
     "a URL, its text, or a function",
     (value) => value !== "" && (["string", "function"].includes(typeof value) || typeof value?.href === "string"),

@@ -4,7 +4,7 @@ import type { WatchCache } from "../cache/types.js";
 import { closedError, toError, WatchCacheError } from "../error/errors.js";
 import { timer, unheld } from "../host/timer.js";
 import { holdLock, onReleased } from "../link/locks.js";
-import { type FromHub, type FromTab, type Port, post } from "../link/port.js";
+import { type FromHub, type FromTab, isMessage, type Port, post } from "../link/port.js";
 import type { Runtime } from "../load/instance.js";
 import type { ResourceImpl } from "../resource/resource.js";
 import type { Credentials } from "../upstream/types.js";
@@ -69,6 +69,8 @@ export class Hub {
       else if (guest !== undefined) this.#take(guest, message);
     };
     port.addEventListener("message", ({ data }) => {
+      // Of no tab of this package.
+      if (!isMessage(data)) return;
       // In order, also behind a hello that waits for the WebAssembly.
       if (guest !== undefined) return this.#take(guest, data as FromTab);
       coming = coming.then(() => heard(data as FromTab));

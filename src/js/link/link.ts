@@ -4,7 +4,7 @@ import { backoff } from "../load/backoff.js";
 import type { Credentials, ResourceSpec } from "../upstream/types.js";
 import type { RawRemote } from "../wire/raw.js";
 import { holdLock, onReleased } from "./locks.js";
-import { type FromHub, type FromTab, type HubOptions, plain, type Port, post } from "./port.js";
+import { type FromHub, type FromTab, type HubOptions, isMessage, plain, type Port, post } from "./port.js";
 import { openWorker, type SharedMode, type StartWorker, type WorkerOption } from "./workers.js";
 
 /** How long a worker may take until it can be asked. A page that waits for it shows nothing meanwhile. */
@@ -178,7 +178,7 @@ export class Link {
       return this.#lost(undefined, error instanceof Error ? error.message : String(error));
     }
     this.#port = port;
-    port.addEventListener("message", ({ data }) => port === this.#port && this.#heard(port, data as FromHub));
+    port.addEventListener("message", ({ data }) => port === this.#port && isMessage(data) && this.#heard(port, data as FromHub));
     port.start?.();
     const late = unheld(setTimeout(() => this.#lost(port, "it does not answer", true), MAX_WELCOME_MS));
     this.#undo.push(() => clearTimeout(late));

@@ -47,6 +47,11 @@ export type FromHub =
   | { line: number; refreshed: number; error?: RawError }
   | { auth: number };
 
+/** Whether it may be one of those. */
+export function isMessage(data: unknown): boolean {
+  return typeof data === "object" && data !== null;
+}
+
 /** Posts a packet's bytes without a copy. */
 export function post(port: Port, message: FromTab | FromHub): void {
   const body = "body" in message ? message.body : undefined;

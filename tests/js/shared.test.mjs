@@ -1,0 +1,95 @@
+// What sharing refuses, and who is refused: the streams themselves are those of tests/e2e/embedded-shared.test.mjs and tests/browser/shared.test.mjs.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createWatchCache } from "watchcache";
+import { memorySource } from "watchcache/memory";
+import { startServer } from "../../www/server/index.mjs";
+import { hub, portTo } from "../e2e/shared.mjs";
+
+const shared = { mode: "shared", identity: "jane" };
+
+async function serving(t) {
+  const server = await startServer({ port: 0, pods: 3, rate: 0 });
+  t.after(() => server.close());
+  return server;
+}
+
+/** Closes with its test. */
+function opened(t, options) {
+  const warned = [];
+  const cache = createWatchCache({ logger: { ...console, warn: (text) => warned.push(text) }, ...options });
+  t.after(() => cache.close());
+  return { cache, warned, pods: cache.resource("pods") };
+}
+
+test("what cannot be shared is invalid at once, with what to do", () => {
+  for (const [options, message] of [
+    [{ mode: "shared" }, /^identity is missing: with mode "shared"/],
+    [{ mode: "worker" }, /^identity is missing: with mode "worker"/],
+    [{ ...shared, identity: "" }, /identity is text that is not empty/],
+    [{ ...shared, fetch }, /^fetch cannot be handed to a worker/],
+    [{ ...shared, WebSocket: class {} }, /^WebSocket cannot be handed to a worker/],
+    [{ ...shared, worker: 5 }, /worker is a URL, its text, or a function/],
+  ])
+    assert.throws(() => createWatchCache(options), { code: "invalid", message });
+  const cache = createWatchCache({ ...shared, server: "http://127.0.0.1:1" });
+  assert.throws(() => cache.resource({ source: memorySource(), id: "mine" }), { code: "invalid", message: /mode "inline"/ });
+});
+
+test("a host without such a worker holds its streams itself, and says so once", async (t) => {
+  const server = await serving(t);
+  for (const mode of ["shared", "worker"]) {
+    const { cache, warned, pods } = opened(t, { ...shared, mode, server: server.url });
+    assert.equal(cache.stats().mode, undefined, "nothing is known before it is used");
+    await Promise.all([pods.synced(), cache.resource("nodes").synced()]);
+    assert.deepEqual([pods.size, cache.stats().mode], [3, "inline"]);
+    assert.equal(warned.length, 1);
+    assert.match(warned[0], /no worker for the mode ".+": this host has no (Shared)?Worker|holds its streams itself/);
+  }
+});
+
+test("two caches of one worker cost one list and one watch, and each is closed by itself", async (t) => {
+  const server = await serving(t);
+  const worker = hub();
+  const open = () => opened(t, { ...shared, server: server.url, worker: () => portTo(worker) });
+  const [one, other] = [open(), open()];
+  await Promise.all([one.pods.synced(), other.pods.synced()]);
+  assert.deepEqual([one.cache.stats().mode, one.warned, other.warned], ["shared", [], []]);
+  assert.equal(server.control.status().counts.lists, 1);
+  await one.cache.close();
+  const live = () => other.pods.status.phase === "live";
+  if (!live()) await new Promise((resolve) => other.pods.addEventListener("status", () => live() && resolve()));
+
+  assert.equal(other.pods.size, 3);
+  assert.equal(server.control.status().counts.watches, 1);
+});
+
+test("a worker is asked by those alone who know its name, and a stranger's words change nothing", async (t) => {
+  const server = await serving(t);
+  const worker = hub();
+  const first = opened(t, { ...shared, server: server.url, worker: () => portTo(worker) });
+  await first.pods.synced();
+  // Another user, and the same port.
+  const second = opened(t, { ...shared, identity: "joe", server: server.url, worker: () => portTo(worker) });
+  await second.pods.synced();
+  assert.equal(second.cache.stats().mode, "inline");
+  assert.match(second.warned[0], /another server, identity, version or options/);
+  const stranger = portTo(worker);
+  t.after(() => stranger.close());
+  for (const said of [null, 5, "hello", {}, { hello: 5 }, { line: 1, head: "x" }, { credentials: 1 }, { bye: true }])
+    stranger.postMessage(said);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.deepEqual([first.pods.status.phase, first.pods.size], ["live", 3]);
+});
+
+test("a worker that says what no worker says is left, and the page goes on", async (t) => {
+  const server = await serving(t);
+  const { port1, port2 } = new MessageChannel();
+  t.after(() => port2.close());
+  port2.addEventListener("message", () => port2.postMessage({ refused: "not today" }));
+  port2.start();
+  const { cache, warned, pods } = opened(t, { ...shared, server: server.url, worker: () => port1 });
+  await pods.synced();
+  assert.deepEqual([cache.stats().mode, pods.size], ["inline", 3]);
+  assert.match(warned[0], /not today/);
+});
