@@ -7,8 +7,8 @@ import { holdLock, onReleased } from "./locks.js";
 import { type FromHub, type FromTab, type HubOptions, isMessage, plain, type Port, post } from "./port.js";
 import { openWorker, type SharedMode, type StartWorker, type WorkerOption } from "./workers.js";
 
-/** How long a worker may take until it can be asked. A page that waits for it shows nothing meanwhile. */
-const MAX_WELCOME_MS = 10_000;
+/** How long a worker may take until it can be asked, where the machine starts twenty tabs at once. What cannot be loaded is told much sooner. */
+const MAX_WELCOME_MS = 30_000;
 /** The time between two questions whether it lives, and how many go unanswered before it counts as dead. */
 const PING_MS = 5_000;
 const MAX_PINGS = 3;
