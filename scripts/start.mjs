@@ -21,6 +21,11 @@ if (process.env.npm_lifecycle_event === "start") {
 
 await main(async () => {
   const given = process.argv.slice(2);
+  // One text is of all modes. Who asks for it waits for no compiler, and needs none.
+  if (given.includes("--help")) {
+    process.exitCode = (await run(process.execPath, [join(root, "www/server/main.mjs"), "--help"])).code;
+    return;
+  }
   const modes = ["--kubernetes", "--etcd", "--bench"].filter((mode) => given.includes(mode));
   if (modes.length > 1) throw new SetupError(`${modes.join(" and ")} are pages of their own: choose one.`);
   const kubernetes = given.includes("--kubernetes");

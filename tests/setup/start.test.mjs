@@ -1,7 +1,7 @@
 // `npm start` on a machine where nothing is missing: it prints an address, serves page and API there, and leaves nothing running.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { join } from "node:path";
+import { spawn, spawnSync } from "node:child_process";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { root } from "../../scripts/lib/project.mjs";
@@ -55,6 +55,20 @@ test("--proxy shows another server's objects", async (t) => {
   for (const one of [{ child, ended }, cluster]) {
     one.child.kill("SIGTERM");
     assert.equal(await one.ended, 143);
+  }
+});
+
+test("--help tells of all modes, whichever is asked for, and builds and installs nothing for it", () => {
+  // Neither cargo nor Go is on this path, so whatever would set up or build ends with another code.
+  const env = { PATH: dirname(process.execPath), HOME: "/nonexistent", WATCHCACHE_TOOLS: "/nonexistent" };
+  for (const mode of [[], ["--kubernetes"], ["--etcd"], ["--bench"], ["--kubernetes", "--etcd"]]) {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, "scripts/start.mjs"), ...mode, "--help"], {
+      env,
+      encoding: "utf8",
+    });
+    assert.deepEqual([status, stderr], [0, ""], mode.join(" "));
+    for (const told of ["--port N", "--kubernetes", "--etcd", "--bench"]) assert.ok(stdout.includes(told), told);
+    assert.ok(!stdout.includes("watchcache:"), "it says that it does something else");
   }
 });
 
