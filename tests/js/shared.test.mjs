@@ -93,3 +93,20 @@ test("a worker that says what no worker says is left, and the page goes on", asy
   assert.deepEqual([cache.stats().mode, pods.size], ["inline", 3]);
   assert.match(warned[0], /not today/);
 });
+
+test("a tab without an auth shares what the others see, and asks as nobody only where all do", async (t) => {
+  const server = await startServer({ port: 0, pods: 3, rate: 0, tokens: ["jane's"] });
+  t.after(() => server.close());
+  const worker = hub();
+  const open = (options) => opened(t, { ...shared, server: server.url, worker: () => portTo(worker), ...options });
+  const nobody = open();
+  await assert.rejects(nobody.pods.synced(), { code: "unauthorized" });
+  const jane = open({ auth: () => ({ headers: new Headers({ authorization: "Bearer jane's" }) }) });
+  const live = () => jane.pods.status.phase === "live";
+  jane.pods.view().subscribe(() => {});
+  if (!live()) await new Promise((resolve) => jane.pods.addEventListener("status", () => live() && resolve()));
+  // The newest is one that cannot say who asks.
+  await open().cache.resource("nodes").synced();
+  assert.equal(jane.pods.size, 3);
+  await nobody.pods.synced();
+});

@@ -124,6 +124,8 @@ export class Hub {
       try {
         const resource = this.#cache!.resource(message.open) as unknown as ResourceImpl<unknown>;
         guest.lines.set(line, new Served(resource, line, say));
+        // The newest may know who asks.
+        if (guest.asks && resource.told().phase === "needs-auth") resource.resume();
       } catch (error) {
         say({ line, broken: toError(error).message });
       }
@@ -155,8 +157,10 @@ export class Hub {
   async #credentials(): Promise<Credentials> {
     if (this.#cache === undefined) throw closedError();
     const guests = [...this.#guests].reverse();
-    for (const guest of guests) {
-      if (!guest.asks) return {};
+    // One that has no `auth` of its own shares what the others see.
+    const asking = guests.filter(({ asks }) => asks);
+    if (guests.length > 0 && asking.length === 0) return {};
+    for (const guest of asking) {
       const given = await this.#ask(guest);
       if (given !== undefined) return given;
     }
