@@ -110,6 +110,10 @@ impl Source for Relay {
         self.source.gets()
     }
 
+    fn selects(&self) -> bool {
+        self.source.selects()
+    }
+
     fn get(&self, object: ObjectName, subresource: Option<String>) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
         self.source.get(object, subresource)
     }

@@ -22,6 +22,8 @@ use crate::status::Error;
 pub struct Traits {
     /// [`Source::gets`].
     pub gets: bool,
+    /// [`Source::selects`].
+    pub selects: bool,
     /// [`Source::names_kinds`].
     pub names_kinds: bool,
     /// [`Source::collection`].
@@ -39,6 +41,7 @@ impl Traits {
     pub fn of(source: &dyn Source) -> Self {
         Self {
             gets: source.gets(),
+            selects: source.selects(),
             names_kinds: source.names_kinds(),
             collection: source.collection(),
             part: source.part(),
@@ -263,6 +266,10 @@ impl Source for Remote {
 
     fn gets(&self) -> bool {
         self.traits.gets
+    }
+
+    fn selects(&self) -> bool {
+        self.traits.selects
     }
 
     fn get(&self, object: ObjectName, subresource: Option<String>) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {

@@ -98,6 +98,10 @@ impl Source for Joined {
         self.common.gets()
     }
 
+    fn selects(&self) -> bool {
+        self.common.selects()
+    }
+
     fn get(&self, object: ObjectName, subresource: Option<String>) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
         match self.named(&object.namespace) {
             Ok(source) => source.get(object, subresource),

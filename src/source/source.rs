@@ -64,6 +64,10 @@ pub trait Source {
     fn gets(&self) -> bool {
         false
     }
+    /// Whether its lists hold some objects alone, by a selector of its own, and a get answers with any.
+    fn selects(&self) -> bool {
+        false
+    }
     /// Asks for one object as it stands now, or for a subresource of it: its document.
     fn get(&self, _object: ObjectName, _subresource: Option<String>) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
         Box::pin(async { Err(Error::new(ErrorCode::Invalid, "this source gives no single objects")) })

@@ -165,3 +165,50 @@ for (const items of [[], [pod("a/x")]]) {
     assert.deepEqual([resource.status.stale, resource.status.staleSince], [false, undefined]);
   });
 }
+
+test("get_03: who may get an object and not list it gets it, at its own address", async (t) => {
+  const cache = createWatchCache();
+  t.after(() => cache.close());
+  const source = memorySource({ objects: [{ metadata: { namespace: "web", name: "one" }, data: { a: "1" } }] });
+  source.fail({ code: 403, reason: "Forbidden", message: "you may not list" }, { verbs: ["list"] });
+  const resource = cache.resource({ source, id: "get-alone" });
+  await assert.rejects(resource.synced(), { code: "forbidden" });
+
+  for (const options of [undefined, { resourceVersion: "0" }]) {
+    assert.equal((await resource.get("web/one", options)).data.a, "1");
+    for (const key of ["web/two", "other/one", "one"]) await assert.rejects(resource.get(key, options), { code: "not-found" });
+  }
+  // At a version it would have to be known that the object is as new as that.
+  await assert.rejects(resource.get("web/one", { resourceVersion: "5" }), { code: "forbidden", message: /may not list/ });
+  await assert.rejects(resource.list(), { code: "forbidden" });
+
+  source.fail({ code: 403, reason: "Forbidden", message: "you may not get" }, { verbs: ["get"] });
+  await assert.rejects(resource.get("web/one"), { code: "forbidden", message: /may not get/ });
+
+  const { list, watch } = source;
+  const alone = cache.resource({ source: { list: list.bind(source), watch: watch.bind(source) }, id: "without-get" });
+  await assert.rejects(alone.get("web/one"), { code: "forbidden", message: /may not list/ });
+});
+
+test("get_03: a get at the object's own address is not asked for where the resource has a selector, which it would pass over", async (t) => {
+  const asked = [];
+  const server = createServer(({ url }, response) => {
+    asked.push(new URL(url, "http://host").pathname);
+    const alone = asked.at(-1) === "/api/v1/namespaces/web/configmaps/one";
+    const one = { kind: "ConfigMap", apiVersion: "v1", metadata: { namespace: "web", name: "one", resourceVersion: "3" } };
+    const status = { kind: "Status", status: "Failure", code: 403, reason: "Forbidden", message: "you may not list" };
+    response.writeHead(alone ? 200 : 403, { "content-type": "application/json" }).end(JSON.stringify(alone ? one : status));
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const cache = createWatchCache({ server: `http://127.0.0.1:${server.address().port}` });
+  t.after(async () => {
+    await cache.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const maps = { version: "v1", resource: "configmaps", namespace: "web" };
+  for (const selector of [{ labelSelector: "app=web" }, { fieldSelector: "metadata.name!=two" }])
+    await assert.rejects(cache.resource({ ...maps, ...selector }).get("web/one"), { code: "forbidden", message: /may not list/ });
+  assert.deepEqual([...new Set(asked)], ["/api/v1/namespaces/web/configmaps"]);
+  assert.equal((await cache.resource(maps).get("web/one")).metadata.name, "one");
+});

@@ -8,12 +8,13 @@ use rustc_hash::FxHashSet;
 use crate::cache::cacher::Cacher;
 use crate::cache::list::{List, Request, Want, shard_text};
 use crate::json::list::ListHead;
+use crate::json::scan::scan_object;
 use crate::object::Object;
 use crate::runtime::SharedRuntime;
 use crate::selector::FieldSelector;
 use crate::sort::sort_by;
 use crate::source::page::{self, head_version};
-use crate::source::{Collection, ListRequest, Narrow, Pager, Source};
+use crate::source::{Collection, ListRequest, Narrow, ObjectName, Pager, Source};
 use crate::status::Error;
 use crate::version::Version;
 
@@ -187,6 +188,22 @@ impl Upstream {
         })
         .await?;
         refused.map_or(Ok(head), Err)
+    }
+
+    /// One object at its own address, read as a cacher keeps objects. `None` where the source has no such address. So it is
+    /// where what it answers may be none of the resource's objects: it has a selector, or no versions.
+    pub(super) async fn single(&self, name: ObjectName) -> Option<Result<Rc<Object>, Error>> {
+        if !self.source.gets() || self.source.selects() {
+            return None;
+        }
+        let asked = name.name.clone();
+        let document = match self.source.get(name, None).await {
+            Ok(document) => document,
+            Err(error) => return Some(Err(error)),
+        };
+        let fields = self.cacher.borrow().fields().clone();
+        let scanned = scan_object(&document, &fields.borrow()).ok()?;
+        Object::new(scanned).ok().filter(|object| object.name() == asked).map(Ok)
     }
 
     /// What is held at the same version keeps its identity.

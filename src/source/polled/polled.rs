@@ -240,6 +240,10 @@ impl Source for Polled {
         self.0.source.gets()
     }
 
+    fn selects(&self) -> bool {
+        self.0.source.selects()
+    }
+
     fn get(&self, object: ObjectName, subresource: Option<String>) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
         self.0.source.get(object, subresource)
     }

@@ -233,6 +233,11 @@ impl Source for KubernetesSource {
         true
     }
 
+    fn selects(&self) -> bool {
+        let Selection { labels, fields } = &self.0.api.selection;
+        [labels, fields].into_iter().flatten().any(|selector| !selector.is_empty())
+    }
+
     fn get(&self, object: ObjectName, subresource: Option<String>) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
         let source = self.clone();
         async move {
