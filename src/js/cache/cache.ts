@@ -166,13 +166,14 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
       const stats = resource.stats();
       if (stats !== undefined) resources.push(stats);
     }
-    const mode = this.#mode;
+    const mode = this.#held();
     const told = { ...(mode !== undefined && { mode }), resources };
     if (module === undefined) return { ...told, memoryBytes: 0 };
     return { ...told, version: module.buildInfo().version, memoryBytes: module.memoryBytes() };
   }
 
-  get #mode(): CacheStats["mode"] {
+  // No getter: the console would show it first.
+  #held(): CacheStats["mode"] {
     const alone = this.#sharing === undefined || this.#sharing.isAlone;
     return alone === undefined ? undefined : alone ? "inline" : this.#settings.mode;
   }
