@@ -72,8 +72,10 @@ const options: WatchCacheOptions = {
 export const cache: WatchCache = createWatchCache(options);
 // @ts-expect-error: no such transport
 createWatchCache({ transport: "sse" });
-// @ts-expect-error: not there yet
-createWatchCache({ mode: "worker" });
+createWatchCache({ mode: "worker", identity: "jane", worker: new URL("https://console.example/worker.js") });
+createWatchCache({ mode: "shared", identity: "jane", worker: (name: string) => ({ name }) });
+// @ts-expect-error: no such mode
+createWatchCache({ mode: "tab" });
 // @ts-expect-error: not there yet
 createWatchCache({ persist: true });
 createWatchCache({ indexes: { node: "spec.nodeName", words: (pod: Pod) => [pod.metadata?.name ?? ""] } });
