@@ -24,21 +24,22 @@ pub(super) struct Sink {
 struct Stands {
     own: Option<Connection>,
     upstream: Option<Connection>,
-    /// Whether people see that it is live.
-    live: bool,
+    /// What people were told last.
+    told: Option<Connection>,
 }
 
 impl Stands {
-    /// What people see of both. An open watch is as good as the stream behind it, and a first list waits for what that one waits for.
+    /// What people see of both. An open watch is as good as the stream behind it. A first list waits for what that one waits for, also where nobody has
+    /// answered it for so long that it is asked for anew.
     fn shown(&self) -> Option<Connection> {
         let (own, upstream) = (self.own.clone()?, self.upstream.clone());
         Some(match (own, upstream) {
             // The list is whole, and its watch is being opened.
-            (Connection::Live, Some(Connection::Listing { again: false })) if !self.live => return None,
+            (Connection::Live, Some(Connection::Listing { again: false })) if self.told != Some(Connection::Live) => return None,
             (Connection::Live, Some(Connection::Paused | Connection::Listing { again: false })) => Connection::Reconnecting { lost: None },
             (Connection::Live, Some(upstream)) => upstream,
             (
-                Connection::Listing { again: false },
+                Connection::Listing { again: false } | Connection::Waiting { .. },
                 Some(
                     upstream @ (Connection::Waiting { .. }
                     | Connection::Queued { .. }
@@ -51,7 +52,14 @@ impl Stands {
     }
 
     fn is_shared(&self) -> bool {
-        matches!(self.own, Some(Connection::Live | Connection::Listing { again: false }))
+        matches!(self.own, Some(Connection::Live | Connection::Listing { again: false } | Connection::Waiting { .. }))
+    }
+
+    /// What is to be told now. Of a stream that is passed on nothing is told twice: that own tries begin and end is no news of it.
+    fn tell(&mut self) -> Option<Connection> {
+        let shown = self.shown().filter(|shown| self.upstream.is_none() || self.told.as_ref() != Some(shown))?;
+        self.told = Some(shown.clone());
+        Some(shown)
     }
 }
 
@@ -103,9 +111,8 @@ impl Sink {
     }
 
     async fn tell(&self) {
-        let shown = self.stands.borrow().shown();
-        if let Some(shown) = shown {
-            self.stands.borrow_mut().live = shown == Connection::Live;
+        let told = self.stands.borrow_mut().tell();
+        if let Some(shown) = told {
             self.send(Message::Connection(shown)).await;
         }
     }
@@ -144,10 +151,11 @@ mod tests {
 
     #[test]
     fn an_open_watch_stands_as_the_stream_behind_it() {
-        use Connection::{Listing, Live, NeedsAuth, Paused, Reconnecting};
+        use Connection::{Listing, Live, NeedsAuth, Paused, Reconnecting, Waiting};
         let again = || Reconnecting { lost: None };
         let lost = Reconnecting { lost: Some(Error::network("reset")) };
         let refused = NeedsAuth { error: Error::network("401"), retry_at: WallTime::from_unix_millis(5) };
+        let waiting = Waiting { attempt: 1, retry_at: WallTime::from_unix_millis(5), error: Error::network("silence") };
         let (first, later) = (Listing { again: false }, Listing { again: true });
         for (own, upstream, shown) in [
             (Live, None, Live),
@@ -162,13 +170,15 @@ mod tests {
             (first.clone(), Some(lost.clone()), first.clone()),
             (first.clone(), Some(Live), first.clone()),
             (later.clone(), Some(refused.clone()), later.clone()),
+            (waiting.clone(), Some(refused.clone()), refused.clone()),
+            (waiting.clone(), Some(Live), waiting.clone()),
             (lost.clone(), Some(Live), lost.clone()),
             (Paused, Some(refused), Paused),
         ] {
-            let stands = Stands { own: Some(own.clone()), upstream: upstream.clone(), live: true };
+            let stands = Stands { own: Some(own.clone()), upstream: upstream.clone(), told: Some(Live) };
             assert_eq!(stands.shown(), Some(shown), "{own:?} over {upstream:?}");
         }
-        let not_live = |own, upstream| Stands { own, upstream: Some(upstream), live: false }.shown();
+        let not_live = |own, upstream| Stands { own, upstream: Some(upstream), told: None }.shown();
         assert_eq!(not_live(None, Live), None, "nothing was begun");
         assert_eq!(not_live(Some(Live), first), None, "that watch is still being opened");
     }

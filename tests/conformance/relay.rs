@@ -15,8 +15,7 @@ use watchcache::watch::{Demand, EventKind, OnOverflow, WatchOptions};
 use crate::after;
 use crate::helpers::channel::{Channel, relay_over};
 use crate::helpers::rig::{Rig, Setup, rows_of};
-use crate::helpers::upstream::faults::WatchFault;
-use crate::helpers::upstream::{Shared, Upstream};
+use crate::helpers::upstream::{ListFault, Shared, Upstream, WatchFault};
 
 /// A relay over a live resource with three pods.
 fn relay(setup: &Setup) -> (Rig, Rc<Relay>) {
@@ -250,4 +249,22 @@ fn late(rig: &Rig, relay: &Rc<Relay>) -> Rc<Resource> {
     resource.start();
     rig.run(10);
     resource
+}
+
+#[test]
+fn who_shares_one_that_is_refused_tells_that_refusal_for_as_long_as_it_lasts() {
+    let rig = Rig::idle(Setup::default(), |_| {});
+    let refused = || Error::from(watchcache::status::Status::new(403, "Forbidden", "not yours"));
+    (0..100).for_each(|_| rig.upstream.list_faults.borrow_mut().push_back(ListFault::Refuse(refused())));
+    let relay = relay_over(rig.resource.clone(), Rc::new(Shared(rig.upstream.clone())));
+    rig.resource.start();
+    let tab = late(&rig, &relay);
+    for second in 0..400 {
+        let (phase, stale, error) = stands(&tab);
+        assert_eq!((phase, stale, error), (Phase::Failed, false, Some(ErrorCode::Forbidden)), "after {second} s");
+        rig.run(1_000);
+    }
+    rig.upstream.list_faults.borrow_mut().clear();
+    rig.run(120_000);
+    assert_eq!(stands(&tab), (Phase::Live, false, None));
 }
