@@ -110,3 +110,48 @@ test("a tab without an auth shares what the others see, and asks as nobody only 
   assert.equal(jane.pods.size, 3);
   await nobody.pods.synced();
 });
+
+test("a worker that hangs is given up, and one of another name goes on in its place", async (t) => {
+  const server = await serving(t);
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const names = [];
+  /** Welcomes, and says no word more. */
+  const hanging = () => {
+    const { port1, port2 } = new MessageChannel();
+    t.after(() => port2.close());
+    port2.addEventListener("message", ({ data }) => data.hello && port2.postMessage({ welcome: data.hello }));
+    port2.start();
+    return port1;
+  };
+  const worker = (name) => (names.push(name) === 1 ? hanging() : portTo(hub()));
+  const { cache, pods } = opened(t, { ...shared, server: server.url, worker });
+  const synced = pods.synced();
+  while (cache.stats().mode === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+  t.mock.timers.tick(15_000);
+  assert.equal(names.length, 1, "it has time to answer");
+  t.mock.timers.tick(5_000);
+  // What others have begun with real timers they end with real ones.
+  t.mock.timers.reset();
+  await synced;
+  assert.deepEqual([pods.size, cache.stats().mode, names.length], [3, "shared", 2]);
+  assert.equal(names[1], `${names[0]} #1`);
+});
+
+test("what one tab alone has used is let go of when it closes, while another lives", async (t) => {
+  const server = await serving(t);
+  const worker = hub();
+  const open = () => opened(t, { ...shared, server: server.url, worker: () => portTo(worker) });
+  const [one, other] = [open(), open()];
+  await Promise.all([one.pods.synced(), other.pods.synced(), one.cache.resource("nodes").synced()]);
+  const release = other.pods.view().subscribe(() => {});
+  t.after(release);
+  const streams = () => server.control.status().streams.map(({ resource }) => resource);
+  const until = async (due) => {
+    const deadline = Date.now() + 15_000;
+    while (streams().sort().join() !== due && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(streams().sort().join(), due);
+  };
+  await until("nodes,pods");
+  await one.cache.close();
+  await until("pods");
+});
