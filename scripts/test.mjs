@@ -11,6 +11,7 @@ import { build } from "./build.mjs";
 import { buildPage } from "./build-page.mjs";
 import { startBrowserServers } from "./lib/browser-servers.mjs";
 import { everyStep, stepOfTheDay } from "./lib/browser-suites.mjs";
+import { failuresOf } from "./lib/cargo-failures.mjs";
 import { TESTED } from "./lib/engines.mjs";
 import { browserEnvironment, nativeEnvironment } from "./lib/env.mjs";
 import { CommandFailed, SetupError, main } from "./lib/fail.mjs";
@@ -27,7 +28,9 @@ const isTest = (path) => path.endsWith(".test.mjs");
 const under = (...folders) => filesUnder(folders, isTest);
 
 async function cargoTest() {
-  return run("cargo", ["test", "--locked", "--no-fail-fast"], { cwd: root, env: nativeEnvironment(), timeoutMs: GROUP_LIMIT_MS });
+  const args = ["test", "--locked", "--no-fail-fast"];
+  const { code, output } = await run("cargo", args, { cwd: root, env: nativeEnvironment(), collect: true, timeoutMs: GROUP_LIMIT_MS });
+  return { code, details: failuresOf(output) };
 }
 
 async function browserTest() {

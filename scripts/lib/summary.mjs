@@ -2,11 +2,13 @@
 import { CommandFailed, SetupError } from "./fail.mjs";
 
 /**
- * @param steps { title, run }: `run` resolves to { code } and counts as passed with code 0, or to { code: 0, notRun: "why" }
+ * @param steps { title, run }: `run` resolves to { code } and counts as passed with code 0, or to { code: 0, notRun: "why" }. A failed
+ *   step may add { details }, which stand in the summary: who reads the end of a long log finds there what failed.
  * @returns how many failed
  */
 export async function summary(steps) {
   const lines = [];
+  const told = [];
   let failed = 0;
   for (const { title, run } of steps) {
     console.log(`\n──── ${title}`);
@@ -14,10 +16,11 @@ export async function summary(steps) {
     let why = "";
     let notRun = "";
     try {
-      const { code, notRun: reason = "" } = await run();
+      const { code, notRun: reason = "", details = "" } = await run();
       notRun = reason;
       if (code === 124) why = "ran out of time";
       else if (code !== 0) why = `code ${code}`;
+      if (why && details) told.push(`\n──── what failed in ${title}\n${details}`);
     } catch (error) {
       if (!(error instanceof CommandFailed || error instanceof SetupError)) throw error;
       why = error.message;
@@ -27,6 +30,6 @@ export async function summary(steps) {
     const verdict = why ? "FAILED" : notRun ? "NOT RUN" : "passed";
     lines.push(`${verdict} ${seconds} s  ${title}${why || notRun ? `: ${why || notRun}` : ""}`);
   }
-  console.log(`\n──── summary\n${lines.join("\n")}`);
+  console.log(`\n──── summary\n${[...lines, ...told].join("\n")}`);
   return failed;
 }

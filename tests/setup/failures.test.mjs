@@ -1,0 +1,43 @@
+// What `npm test` says at its end of a `cargo test` that failed.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { failuresOf } from "../../scripts/lib/cargo-failures.mjs";
+import { summary } from "../../scripts/lib/summary.mjs";
+
+const OUTPUT = `test a ... ok
+test b ... FAILED
+test c ... FAILED
+
+failures:
+
+---- b stdout ----
+thread 'b' panicked at tests/laws/runner.rs:97:9:
+WATCHCACHE_SEED=7 finds it again
+
+---- c stdout ----
+left: 1
+
+failures:
+    b
+    c
+
+test result: FAILED. 1 passed; 2 failed
+`;
+
+test("each failed test is told with its words, and none that passed", () => {
+  const told = failuresOf(OUTPUT);
+  assert.match(told, /^---- b stdout ----\nthread 'b'.*\nWATCHCACHE_SEED=7 finds it again\n\n---- c stdout ----\nleft: 1$/);
+  assert.equal(failuresOf("test a ... ok\n\ntest result: ok. 1 passed\n"), "");
+  assert.equal(failuresOf("error[E0308]: mismatched types\n --> src/lib.rs\n"), "error[E0308]: mismatched types");
+});
+
+test("the summary ends with what failed, of failed steps alone", async (t) => {
+  const lines = [];
+  t.mock.method(console, "log", (line) => lines.push(line));
+  const failed = await summary([
+    { title: "red", run: async () => ({ code: 101, details: "the words" }) },
+    { title: "green", run: async () => ({ code: 0, details: "nothing of this" }) },
+  ]);
+  assert.equal(failed, 1);
+  assert.match(lines.at(-1), /FAILED .* red: code 101\npassed .* green\n\n──── what failed in red\nthe words$/);
+});
