@@ -1,11 +1,18 @@
 // Finds in the output of `cargo test` what failed. The seed of a law that was broken stands there, and nowhere else.
 
-/** What is kept of one failed test, in characters: a law prints its trace, and the seed stands before it. */
-const MAX_FAILURE = 4_000;
+/** What is kept of one failed test, in characters: a broken law prints what failed, then its seed and its trace. */
+const MAX_FAILURE = 8_000;
+const FAILURE = /^---- .+ stdout ----$[^]*?(?=^---- .+ stdout ----$|^failures:$)/gm;
+/** The compiler's errors, the target that failed, and the signal that ended a process: that one prints no list of its failures. */
+const ERROR = /^(?:error(?:\[E\d+\])?: .*|test .+ \.\.\. FAILED| *process didn't exit successfully: .*)$/gm;
 
-/** The words of each failed test, or the compiler's errors. Empty where nothing failed. */
+/** The words of each failed test without its backtrace, then the lines that name errors. Empty where nothing failed. */
 export function failuresOf(output) {
-  const tests = [...output.matchAll(/^---- (.+) stdout ----$[^]*?(?=^---- .+ stdout ----$|^failures:$)/gm)];
-  if (tests.length > 0) return tests.map(([text]) => text.trim().slice(0, MAX_FAILURE)).join("\n\n");
-  return [...output.matchAll(/^(?:error(?:\[E\d+\])?: .*|test .+ \.\.\. FAILED)$/gm)].map(([line]) => line).join("\n");
+  const tests = (output.match(FAILURE) ?? []).map((text) =>
+    text
+      .replace(/^stack backtrace:$[^]*/m, "")
+      .trim()
+      .slice(0, MAX_FAILURE),
+  );
+  return [...tests, (output.match(ERROR) ?? []).join("\n")].filter(Boolean).join("\n\n");
 }

@@ -13,6 +13,8 @@ failures:
 ---- b stdout ----
 thread 'b' panicked at tests/laws/runner.rs:97:9:
 WATCHCACHE_SEED=7 finds it again
+stack backtrace:
+   0: rust_begin_unwind
 
 ---- c stdout ----
 left: 1
@@ -22,11 +24,29 @@ failures:
     c
 
 test result: FAILED. 1 passed; 2 failed
+error: test failed, to rerun pass \`--test laws\`
+     Running tests/flat.rs
+error: test failed, to rerun pass \`--test flat\`
+
+Caused by:
+  process didn't exit successfully: \`flat\` (signal: 6, SIGABRT: process abort signal)
 `;
 
-test("each failed test is told with its words, and none that passed", () => {
-  const told = failuresOf(OUTPUT);
-  assert.match(told, /^---- b stdout ----\nthread 'b'.*\nWATCHCACHE_SEED=7 finds it again\n\n---- c stdout ----\nleft: 1$/);
+const TOLD = `---- b stdout ----
+thread 'b' panicked at tests/laws/runner.rs:97:9:
+WATCHCACHE_SEED=7 finds it again
+
+---- c stdout ----
+left: 1
+
+test b ... FAILED
+test c ... FAILED
+error: test failed, to rerun pass \`--test laws\`
+error: test failed, to rerun pass \`--test flat\`
+  process didn't exit successfully: \`flat\` (signal: 6, SIGABRT: process abort signal)`;
+
+test("each failed test is told with its words, a process that died with its signal, and none that passed", () => {
+  assert.equal(failuresOf(OUTPUT), TOLD);
   assert.equal(failuresOf("test a ... ok\n\ntest result: ok. 1 passed\n"), "");
   assert.equal(failuresOf("error[E0308]: mismatched types\n --> src/lib.rs\n"), "error[E0308]: mismatched types");
 });
