@@ -14,6 +14,18 @@ use super::scalar::Scalar;
 use super::scan::{ITEM_DEPTH, Scanned, read_slots, scan_object_at};
 use super::siblings::Siblings;
 
+/// What a page had under `items`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GivenItems {
+    /// There was no such name.
+    #[default]
+    Missing,
+    /// `null`: so Go writes an empty slice.
+    Null,
+    /// An array, which may be empty.
+    Array,
+}
+
 /// What a list page says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListHead {
@@ -25,8 +37,8 @@ pub struct ListHead {
     pub continue_token: Option<String>,
     /// `metadata.remainingItemCount`: the number of items on further pages, if the server knows it.
     pub remaining: Option<u64>,
-    /// Whether there was an array of items. False if `items` is null or missing.
-    pub items_seen: bool,
+    /// What stood under `items`.
+    pub items: GivenItems,
 }
 
 /// An item that is not valid JSON. Only its names are known.
@@ -300,7 +312,7 @@ impl ListScanner {
     fn read_head(&self) -> Result<ListHead, JsonError> {
         self.check_head(&self.head)?;
         let mut fields = FieldSet::bare();
-        for path in ["kind", "metadata.resourceVersion", "metadata.continue", "metadata.remainingItemCount"] {
+        for path in ["kind", "metadata.resourceVersion", "metadata.continue", "metadata.remainingItemCount", "items"] {
             if let Ok(path) = Path::parse(path) {
                 fields.slot(&path);
             }
@@ -315,7 +327,11 @@ impl ListScanner {
             version: text(1),
             continue_token: text(2),
             remaining: values.get(3).and_then(|count| count.text().parse().ok()),
-            items_seen: self.items.is_some(),
+            items: match values.get(4) {
+                _ if self.items.is_some() => GivenItems::Array,
+                Some(Scalar::Null) => GivenItems::Null,
+                _ => GivenItems::Missing,
+            },
         })
     }
 }

@@ -52,7 +52,7 @@ pub use frame::{Frame, FrameType, scan_frame};
 pub use identity::{Identity, identify};
 pub use labels::Labels;
 pub(crate) use labels::no_labels;
-pub use list::{BrokenItem, ListHead, ListItems, ListScanner};
+pub use list::{BrokenItem, GivenItems, ListHead, ListItems, ListScanner};
 pub use patch::patch;
 pub use path::Path;
 pub use scalar::Scalar;

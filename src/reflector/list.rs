@@ -1,6 +1,7 @@
 //! The step that lists: one page, read while it arrives.
 
 use std::cell::Cell;
+use std::task::Poll;
 
 use futures::stream::{self, StreamExt};
 
@@ -20,6 +21,10 @@ use crate::status::Error;
 
 /// How often a page behind the first is asked for again before the list is given up, as client-go's transport does.
 const MAX_PAGE_RETRIES: u32 = 10;
+
+/// So many bytes of a page have to come within the time that a stream may be silent. Otherwise a page that trickles would never end, and nobody
+/// would be told.
+const MIN_PROGRESS_BYTES: usize = 1 << 10;
 
 /// Why there is no list, or no page of one.
 enum Halt {
@@ -115,13 +120,19 @@ impl Reflector {
 
     /// Reads the body of a page, and takes meanwhile what the watch beside it brings.
     async fn read(&mut self, mut body: PageStream, watchdog: &Watchdog, listing: &mut Listing) -> Result<ListHead, Halt> {
-        let (host, came) = (&self.host, Cell::new(true));
-        // The body feeds the watchdog when a chunk has come, and when that is read and the next one is waited for.
+        let (host, came, unfed) = (&self.host, Cell::new(true), Cell::new(0));
+        // The body feeds the watchdog when enough has come, and when that is read and the next chunk is waited for.
         let body = stream::poll_fn(|cx| {
             let was_read = came.take();
             let polled = body.poll_next_unpin(cx);
-            came.set(polled.is_ready());
-            if was_read || polled.is_ready() {
+            if let Poll::Ready(next) = &polled {
+                unfed.set(unfed.get() + next.as_ref().and_then(|chunk| chunk.as_ref().ok()).map_or(0, Vec::len));
+                came.set(unfed.get() >= MIN_PROGRESS_BYTES);
+            }
+            if came.get() {
+                unfed.set(0);
+            }
+            if was_read || came.get() {
                 watchdog.feed(host.recent());
             }
             polled
@@ -132,7 +143,7 @@ impl Reflector {
         match self.beside.until(Listen::LISTING, Some(watchdog), reading).await {
             Ok(head) => Ok(head?),
             Err(Stop::Asked) => Err(Halt::Asked),
-            Err(Stop::Deadline) => Err(Halt::Failed(self.liveness.silence("the list has stood still"))),
+            Err(Stop::Deadline) => Err(Halt::Failed(self.liveness.silence("the list has hardly moved"))),
         }
     }
 }

@@ -132,7 +132,7 @@ impl Source for Joined {
     }
 
     fn collection(&self) -> Option<Collection> {
-        self.common.collection().map(|_| Collection::default())
+        self.common.collection().map(|common| Collection { namespace: None, ..common })
     }
 
     fn names_kinds(&self) -> bool {

@@ -6,7 +6,7 @@ use futures::StreamExt;
 use futures::stream::LocalBoxStream;
 
 use super::buffers::{self, MAX_FRAME_BYTES};
-use crate::json::{BrokenItem, ErrorKind, FieldSet, JsonError, ListHead, ListItems, ListScanner, Scanned};
+use crate::json::{BrokenItem, ErrorKind, FieldSet, GivenItems, JsonError, ListHead, ListItems, ListScanner, Scanned};
 use crate::runtime::Runtime;
 use crate::runtime::slice::Slice;
 use crate::status::{Error, ErrorCode};
@@ -148,7 +148,9 @@ pub fn unreadable(error: &JsonError) -> Error {
 pub fn head_version(head: &ListHead) -> Result<Version, Error> {
     let text = head.version.as_deref().unwrap_or("");
     if text.is_empty() {
-        return Err(Error::protocol("the list has no metadata.resourceVersion"));
+        return Err(Error::protocol(
+            "the list has no metadata.resourceVersion, so nothing can be watched from it: give `poll`, to list again and again",
+        ));
     }
     Version::parse(text).map_err(|error| Error::protocol(format!("the list has no usable version: {error}")))
 }
@@ -156,14 +158,18 @@ pub fn head_version(head: &ListHead) -> Result<Version, Error> {
 /// Letters of a foreign kind that a message quotes: it may be of any length.
 const MAX_QUOTED_KIND: usize = 40;
 
-/// Fails where an answer is no page of a list. A list without items is an empty one: Go writes an empty slice as null.
+/// Fails where an answer is no page of a list. A list without items is an empty one, where its kind says that it is a list.
 fn check(head: &ListHead) -> Result<(), Error> {
+    let has_array = head.items == GivenItems::Array;
     match head.kind.as_deref() {
+        None if head.items == GivenItems::Missing => {
+            Err(Error::protocol("the list was answered with a document that has neither kind nor items"))
+        }
         Some("Status") => Err(Error::protocol("the list was answered with a Status and the code of a success")),
         // A resource of another group may be called so; a list of it has items.
-        Some("Table") if !head.items_seen => Err(Error::protocol("the list was answered with a Table, which holds no whole objects")),
+        Some("Table") if !has_array => Err(Error::protocol("the list was answered with a Table, which holds no whole objects")),
         // It has a version of its own: taken for an empty list, it would cost everything that is held.
-        Some(kind) if !head.items_seen && !kind.ends_with("List") => {
+        Some(kind) if !has_array && !kind.ends_with("List") => {
             let kind: String = kind.chars().take(MAX_QUOTED_KIND).collect();
             Err(Error::protocol(format!("the list was answered with a {kind}, which is no list")))
         }
@@ -186,7 +192,9 @@ mod tests {
     fn only_a_list_may_be_empty() {
         for items in ["", r#","items":null"#, r#","items":[]"#] {
             assert_eq!(checked(&format!(r#"{{"kind":"PodList","metadata":{{"resourceVersion":"7"}}{items}}}"#)), Ok(()));
-            assert_eq!(checked(&format!(r#"{{"metadata":{{"resourceVersion":"7"}}{items}}}"#)), Ok(()));
+            let kindless = checked(&format!(r#"{{"metadata":{{"resourceVersion":"7"}}{items}}}"#));
+            let missing = Err("the list was answered with a document that has neither kind nor items".to_string());
+            assert_eq!(kindless, if items.is_empty() { missing } else { Ok(()) });
             assert!(checked(&format!(r#"{{"kind":"PodList","metadata":{{}}{items}}}"#)).is_err());
         }
         let pod = r#"{"kind":"Pod","metadata":{"name":"a","resourceVersion":"7"}}"#;

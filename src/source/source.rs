@@ -21,6 +21,8 @@ use crate::version::Version;
 pub struct Collection {
     /// The one namespace that its path names; `None`: all of them, or a resource without namespaces.
     pub namespace: Option<String>,
+    /// The API group that its path names; `None`: the core one, or not known.
+    pub group: Option<String>,
 }
 
 /// The body of one list page, as bytes in chunks of any size. Dropping it aborts the request.

@@ -161,6 +161,17 @@ impl Status {
         Self::new(404, "NotFound", format!("{resource} \"{name}\" not found"))
     }
 
+    /// 404 NotFound for an object of this resource and group, with the words and the `details` of an apiserver. `None`: the core group.
+    pub fn not_found_in(resource: &str, group: Option<&str>, name: &str) -> Self {
+        let mut status = match group {
+            Some(group) => Self::not_found(&format!("{resource}.{group}"), name),
+            None => Self::not_found(resource, name),
+        };
+        let (name, kind, group) = (Some(name.to_string()), Some(resource.to_string()), group.map(Into::into));
+        status.details = Some(Details { name, group, kind, ..Details::default() });
+        status
+    }
+
     /// Reads a Status document; `None` if it is a document of another kind.
     pub fn parse(document: &[u8]) -> Option<Self> {
         let document = Value::parse(document).ok()?;

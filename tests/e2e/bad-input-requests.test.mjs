@@ -288,7 +288,7 @@ describe("wrong paths and servers", () => {
     [
       "begins an answer and says no more",
       (socket) => socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{"),
-      /stood still|for 1 s/,
+      /hardly moved|for 1 s/,
     ],
   ];
   for (const [what, answer, words] of STRANGERS) {

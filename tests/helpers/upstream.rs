@@ -418,6 +418,11 @@ impl Upstream {
                 chunks.push_back(Err(Error::network("connection reset by peer")));
                 stream::iter(chunks).boxed_local()
             }
+            ListFault::Trickle(ms) => {
+                let time = self.time.clone();
+                let each = move |byte: u8| time.sleep(ms).map(move |()| Ok(vec![byte]));
+                stream::iter(page).then(each).boxed_local()
+            }
             ListFault::Stall(at) => stream::iter(self.cut(&page[..at.min(page.len())])).chain(stream::pending()).boxed_local(),
             _ => stream::iter(self.cut(&page)).boxed_local(),
         };
@@ -524,7 +529,7 @@ impl Source for Shared {
     }
 
     fn collection(&self) -> Option<Collection> {
-        Some(Collection { namespace: self.0.namespace.borrow().clone() })
+        Some(Collection { namespace: self.0.namespace.borrow().clone(), group: None })
     }
 
     fn names_kinds(&self) -> bool {

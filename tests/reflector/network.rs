@@ -149,9 +149,30 @@ fn a_watch_or_list_that_never_opens_is_given_up() {
     rig.run(5 * MINUTE).assert_whole();
     assert_eq!((rig.lists(), rig.watches()), (3, 2));
     let messages: Vec<String> = rig.replay.borrow().errors().iter().map(|error| error.message.clone()).collect();
-    assert_eq!(messages, ["the server has not answered the list for 90 s", "the list has stood still for 90 s"]);
+    assert_eq!(messages, ["the server has not answered the list for 90 s", "the list has hardly moved for 90 s"]);
     // Of the watch it was told twice: that it has not opened, and that it is given up.
     assert_eq!(waits(&rig).len(), 4);
+}
+
+/// A byte now and then is no progress: the whole of it would take hours, and nobody would be told.
+#[test]
+fn a_list_that_trickles_is_given_up_and_one_that_is_only_slow_is_not() {
+    let rig = ReflectorRig::with(43, config(), 0, |upstream| {
+        fill(upstream, 20);
+        upstream.list_faults.borrow_mut().push_back(ListFault::Trickle(10 * SECOND));
+    });
+    rig.run(5 * MINUTE).assert_whole();
+    assert_eq!(rig.lists(), 2);
+    let messages: Vec<String> = rig.replay.borrow().errors().iter().map(|error| error.message.clone()).collect();
+    assert_eq!(messages, ["the list has hardly moved for 90 s"]);
+
+    // A kilobyte in less than 90 seconds.
+    let rig = ReflectorRig::with(44, config(), 0, |upstream| {
+        fill(upstream, 20);
+        upstream.list_faults.borrow_mut().push_back(ListFault::Trickle(80));
+    });
+    rig.run(10 * MINUTE).assert_whole();
+    assert_eq!((rig.lists(), rig.replay.borrow().errors().len()), (1, 0));
 }
 
 /// Until then rows would look as if somebody told of changes.

@@ -40,6 +40,9 @@ export const DEFAULTS = {
   now: Date.now,
 };
 
+/** A real server takes longer for a pod than the embedded one, and each of its events is some writes. */
+export const KUBERNETES_DEFAULTS = { pods: 1_000, rate: 20 };
+
 export const USAGE = `Usage: node www/server/main.mjs [options]
 
   --port N           port to listen on; the next free one is taken when it is in use (${DEFAULTS.port})
@@ -56,7 +59,8 @@ export const USAGE = `Usage: node www/server/main.mjs [options]
   --root DIRECTORY   directory of the built page
   --help             this text
 In its place (each needs Go, but the last):
-  npm start -- --kubernetes   a real etcd and kube-apiserver: with --port, --host, --pods, --rate, --seed and --root
+  npm start -- --kubernetes   a real etcd and kube-apiserver: with --port, --host, --pods (${KUBERNETES_DEFAULTS.pods}), --rate (${KUBERNETES_DEFAULTS.rate}), --seed
+                              and --root; kubectl reaches it at the address of the page
   npm start -- --etcd         three members of etcd, and a page of their keys: with --port
   npm start -- --bench        a page that runs benchmarks in your browser
 `;

@@ -7,6 +7,8 @@ use super::shared_cacher::SharedCacher;
 use super::upstream::Upstream;
 use super::waits::Waits;
 use crate::runtime::SharedRuntime;
+use crate::source::Collection;
+use crate::status::{Error, Status};
 
 /// The state of one resource, and its upstream.
 pub(super) struct Access {
@@ -21,4 +23,15 @@ pub(super) struct Access {
     /// Gives the values in the computed indexes.
     pub(super) index_function: Rc<IndexFunction>,
     pub(super) runtime: SharedRuntime,
+}
+
+impl Access {
+    /// The answer for an object that is not there: as an apiserver words it, where the upstream is one.
+    pub(super) fn not_found(&self, name: &str) -> Error {
+        match self.upstream.collection() {
+            Some(Collection { group, .. }) => Status::not_found_in(&self.name, group.as_deref(), name),
+            None => Status::not_found(&self.name, name),
+        }
+        .into()
+    }
 }

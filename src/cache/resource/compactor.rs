@@ -1,7 +1,9 @@
 //! What the upstream has compacted. A source that can tell is asked now and then, and what is gone there is not served from here either.
 //!
 //! Otherwise a list at an old version would depend on who answers it: the window may reach further back than the upstream.
+//! Nobody is asked while the resource is paused, so the first question after that comes at once.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use futures::future::{Either, select};
@@ -23,18 +25,32 @@ pub(super) struct Compactor {
     cacher: Rc<SharedCacher>,
     source: Rc<dyn Source>,
     runtime: SharedRuntime,
+    /// The newest version of which the upstream said that it has compacted it.
+    compacted: Rc<RefCell<Version>>,
     task: SingleTask,
 }
 
 impl Compactor {
     /// One that has not begun. `None` where the source does not tell.
     pub(super) fn new(cacher: Rc<SharedCacher>, source: Rc<dyn Source>, runtime: SharedRuntime) -> Option<Self> {
-        source.compacted_version().is_some().then(|| Self { cacher, source, runtime, task: SingleTask::default() })
+        let _tells = source.compacted_version()?;
+        Some(Self { cacher, source, runtime, compacted: Rc::new(RefCell::new(Version::ZERO)), task: SingleTask::default() })
     }
 
-    /// Asks from now on, until it is ended.
+    /// Asks from now on, until it is ended. The first question comes after a period: the state that is held then is new.
     pub(super) fn start(&self) {
-        self.task.start(&*self.runtime, || run(self.cacher.clone(), self.source.clone(), self.runtime.clone()));
+        self.ask_after(COMPACTION_INTERVAL_MS);
+    }
+
+    /// Asks at once, and from now on: nobody was asked for a while.
+    pub(super) fn resume(&self) {
+        self.task.end();
+        self.ask_after(0);
+    }
+
+    fn ask_after(&self, wait: Millis) {
+        let (cacher, source) = (self.cacher.clone(), self.source.clone());
+        self.task.start(&*self.runtime, || run(cacher, source, self.compacted.clone(), self.runtime.clone(), wait));
     }
 
     /// Ends it: a timer that outlived the resource would keep a process of Node alive.
@@ -44,19 +60,28 @@ impl Compactor {
 }
 
 /// While the resource is paused nobody is asked. A question that fails is followed by the next.
-async fn run(cacher: Rc<SharedCacher>, source: Rc<dyn Source>, runtime: SharedRuntime) {
-    let mut compacted = Version::ZERO;
+async fn run(
+    cacher: Rc<SharedCacher>,
+    source: Rc<dyn Source>,
+    compacted: Rc<RefCell<Version>>,
+    runtime: SharedRuntime,
+    first_wait: Millis,
+) {
+    let mut wait = first_wait;
     loop {
-        runtime.sleep(COMPACTION_INTERVAL_MS).await;
-        if cacher.borrow().availability().phase() == Phase::Paused {
-            continue;
+        if wait > 0 {
+            runtime.sleep(wait).await;
+            if cacher.borrow().availability().phase() == Phase::Paused {
+                continue;
+            }
         }
+        wait = COMPACTION_INTERVAL_MS;
         let Some(asked) = source.compacted_version() else { return };
         if let Either::Left((Ok(version), _)) = select(asked, runtime.sleep(MAX_QUESTION_MS)).await
-            && version > compacted
+            && version > *compacted.borrow()
         {
             cacher.with(|cacher| cacher.held_mut().compact(&version));
-            compacted = version;
+            compacted.replace(version);
         }
     }
 }

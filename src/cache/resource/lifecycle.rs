@@ -16,6 +16,7 @@ use super::share::Share;
 use super::shared_cacher::SharedCacher;
 use super::streams::Streams;
 use crate::cache::memory::{Grower, Member, Memory};
+use crate::connection::Phase;
 use crate::key::key;
 use crate::message::{MAX_WAITING_MESSAGES, Message};
 use crate::reflector::{EarlyTries, Reflector, ReflectorConfig, ReflectorHandle};
@@ -247,6 +248,10 @@ impl Lifecycle {
         self.cacher.with(|cacher| cacher.viewing().revive(room));
         match &*self.life.borrow() {
             Life::Running(streams) => {
+                let was_paused = self.cacher.borrow().availability().phase() == Phase::Paused;
+                if let Some(compactor) = self.compactor.as_ref().filter(|_| was_paused) {
+                    compactor.resume();
+                }
                 self.cacher.borrow_mut().availability_mut().ask_again();
                 return streams.resume();
             }

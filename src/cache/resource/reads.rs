@@ -50,7 +50,7 @@ impl Reads {
         if let Some(version) = version.filter(|_| ready) {
             self.access.waits.until_fresh(&version, MAX_FRESH_WAIT_MS).await?;
             let held = self.access.cacher.borrow().store().get(key).cloned();
-            return held.ok_or_else(|| Status::not_found(&self.access.name, name).into());
+            return held.ok_or_else(|| self.access.not_found(name));
         }
         // A list of one name: any API that can be listed can do it, and it is as consistent as a get.
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -75,7 +75,7 @@ impl Reads {
             pager.follow(&head)?;
         }
         let held = found.and_then(|object| self.access.upstream.with_identity(vec![object]).pop());
-        held.ok_or_else(|| Status::not_found(&self.access.name, name).into())
+        held.ok_or_else(|| self.access.not_found(name))
     }
 
     /// At the object's own address. `None` where the source has none that is as good as a list of one name.

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use futures::FutureExt;
 use futures::future::{Either, LocalBoxFuture, select};
 
 use super::access::Access;
@@ -11,7 +12,7 @@ use crate::json::scan::scan_object;
 use crate::object::Object;
 use crate::source::page;
 use crate::source::{ListRequest, Narrow, ObjectName, Pager, Source, WriteRequest};
-use crate::status::{Error, ErrorCode, Status};
+use crate::status::{Error, ErrorCode};
 use crate::time::Millis;
 
 /// How long a request may take, and how long all tries of one call: what an apiserver gives a request.
@@ -42,7 +43,10 @@ impl Requests {
     pub(super) async fn newest(&self, name: &ObjectName, subresource: Option<&str>) -> Result<Rc<Object>, Error> {
         if !self.source.gets() {
             return match subresource {
-                None => self.newest_of_list(name).await,
+                None => match select(self.newest_of_list(name).boxed_local(), self.access.runtime.sleep(MAX_REQUEST_MS)).await {
+                    Either::Left((newest, _)) => newest,
+                    Either::Right(_) => Err(no_answer()),
+                },
                 Some(_) => Err(Error::new(ErrorCode::Invalid, "the source gives no single objects, and so no subresource of one")),
             };
         }
@@ -77,7 +81,7 @@ impl Requests {
             }
             pager.follow(&head)?;
         }
-        Err(Status::not_found(&self.access.name, &name.name).into())
+        Err(self.access.not_found(&name.name))
     }
 
     /// Sends a write. Its answer is the object as the upstream keeps it, or a Status.
@@ -100,7 +104,7 @@ impl Requests {
             let error = match select(request(), self.access.runtime.sleep(MAX_REQUEST_MS)).await {
                 Either::Left((Ok(answer), _)) => return Ok(answer),
                 Either::Left((Err(error), _)) => error,
-                Either::Right(_) => return Err(Error::new(ErrorCode::Timeout, format!("no answer came within {MAX_REQUEST_MS} ms"))),
+                Either::Right(_) => return Err(no_answer()),
             };
             match error.code {
                 ErrorCode::Unauthorized if !asked_again => asked_again = true,
@@ -116,6 +120,10 @@ impl Requests {
             }
         }
     }
+}
+
+fn no_answer() -> Error {
+    Error::new(ErrorCode::Timeout, format!("no answer came within {MAX_REQUEST_MS} ms"))
 }
 
 /// Everything of an object, nothing stripped.

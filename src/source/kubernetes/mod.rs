@@ -22,7 +22,7 @@ pub use self::connector::{Connector, Transport, Unopened, Wire};
 pub use self::form::{ColumnsSeen, Form, row_of_answer, rows_of_frames, rows_of_page};
 pub use self::frames::{FrameSplitter, frames};
 pub use self::headers::{Header, JSON, headers};
-pub use self::path::{in_namespace, list_in, namespace_of, object_path, with_subresource};
+pub use self::path::{group_of, in_namespace, list_in, namespace_of, object_path, with_subresource};
 pub use self::query::{Selection, list_query, object_query, watch_query};
 pub use self::servers::Servers;
 pub use self::socket::{Unread, broken_message, closed, subprotocols, websocket_url};

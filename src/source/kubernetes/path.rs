@@ -18,6 +18,11 @@ pub fn namespace_of(path: &str) -> Option<&str> {
     (word == "namespaces" && !namespace.is_empty() && segments.clone().count() >= 3).then_some(namespace)
 }
 
+/// The API group that a collection's path names; `None`: the core one.
+pub fn group_of(path: &str) -> Option<&str> {
+    path.strip_prefix("/apis/")?.split('/').next()
+}
+
 /// The path of one namespace in a collection of all of them; `None` where the collection is of one namespace already.
 pub fn in_namespace(collection: &str, namespace: &str) -> Option<String> {
     if namespace_of(collection).is_some() {
@@ -90,6 +95,8 @@ mod tests {
         ] {
             assert_eq!(namespace_of(path), namespace, "{path}");
         }
+        let groups = ["/api/v1/pods", "/apis/namespaces/v1/things", "/apis/apps/v1/namespaces/web/deployments"].map(group_of);
+        assert_eq!(groups, [None, Some("namespaces"), Some("apps")]);
         let list = |path: &str, namespace: &str, fields: Option<&str>| {
             let narrow = Narrow { namespace: Some(namespace.into()), fields: fields.map(Into::into), ..Narrow::default() };
             let (path, request) = list_in(path, ListRequest { narrow: Some(narrow), ..ListRequest::default() });

@@ -13,7 +13,7 @@ use super::fetch::{Fetch, Request};
 use super::websocket::{self, Encoder};
 use crate::runtime::SharedRuntime;
 use crate::source::kubernetes::{
-    ColumnsSeen, Connector, Form, Selection, Transport, Unopened, Wire, frames, in_namespace, list_in, list_query, namespace_of,
+    ColumnsSeen, Connector, Form, Selection, Transport, Unopened, Wire, frames, group_of, in_namespace, list_in, list_query, namespace_of,
     object_path, object_query, row_of_answer, rows_of_frames, rows_of_page, watch_query, with_subresource,
 };
 use crate::source::page::read_all;
@@ -200,7 +200,8 @@ impl Source for KubernetesSource {
     }
 
     fn collection(&self) -> Option<Collection> {
-        Some(Collection { namespace: namespace_of(&self.0.path).map(Into::into) })
+        let owned = |text: Option<&str>| text.map(Into::into);
+        Some(Collection { namespace: owned(namespace_of(&self.0.path)), group: owned(group_of(&self.0.path)) })
     }
 
     fn turn(&self) -> Option<Turn> {

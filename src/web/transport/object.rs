@@ -70,7 +70,8 @@ impl ObjectSource {
         let (tells_version, makes_progress) = (has("currentResourceVersion"), has("requestProgress"));
         let tells_compaction = has("compactedResourceVersion");
         let collection = property(source.unchecked_ref(), "collection").filter(JsValue::is_object);
-        let collection = collection.map(|given| Collection { namespace: text(&given, "namespace").filter(|text| !text.is_empty()) });
+        let collection =
+            collection.map(|given| Collection { namespace: text(&given, "namespace").filter(|text| !text.is_empty()), group: None });
         Self {
             tells_version,
             makes_progress,

@@ -79,11 +79,16 @@ fn snp_09_it_is_asked_each_15_seconds_while_the_resource_is_open() {
     rig.run(2 * PERIOD_MS);
     assert_eq!(asked().len(), 3, "not while it is paused");
     rig.resource.resume();
-    rig.run(PERIOD_MS);
-    assert_eq!(asked().len(), 4);
+    rig.run(0);
+    assert_eq!(asked().len(), 4, "what was compacted meanwhile is asked at once");
+    rig.resource.resume();
+    rig.run(PERIOD_MS - 1);
+    assert_eq!(asked().len(), 4, "who resumes what is not paused asks for nothing");
+    rig.run(1);
+    assert_eq!(asked().len(), 5);
     rig.resource.close();
     rig.run(2 * PERIOD_MS);
-    assert_eq!(asked().len(), 4, "nor when it is closed");
+    assert_eq!(asked().len(), 5, "nor when it is closed");
 }
 
 #[test]

@@ -51,6 +51,8 @@ fn get_02_key_02_a_missing_key_is_404_and_what_is_no_key_400() {
         for version in [None, Some("0")] {
             let error = rig.get("second/baz", version).unwrap_err();
             assert_eq!(said(&error), (ErrorCode::NotFound, 404, "NotFound", "pods \"baz\" not found"));
+            let details = error.status.unwrap().details.unwrap();
+            assert_eq!((details.name.as_deref(), details.kind.as_deref(), details.group), (Some("baz"), Some("pods"), None));
         }
         let nameless = rig.get("second/", None).unwrap_err();
         assert_eq!(said(&nameless), (ErrorCode::Invalid, 400, "BadRequest", "resource name may not be empty"));

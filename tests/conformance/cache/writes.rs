@@ -372,6 +372,10 @@ fn a_source_that_only_lists_is_listed_for_the_newest() {
     assert_eq!(asked(&rig), ["PUT ns/a@105", "PUT ns/a@106"]);
     let error = refused(update_of(&rig, "ns/none", count_up));
     assert_eq!(error.code, ErrorCode::NotFound);
+
+    rig.upstream.list_faults.borrow_mut().push_back(ListFault::Hang);
+    let error = refused(update_of(&rig, "ns/none", count_up));
+    assert_eq!((error.code, error.message.as_str()), (ErrorCode::Timeout, "no answer came within 60000 ms"));
 }
 
 #[test]

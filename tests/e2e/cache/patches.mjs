@@ -129,6 +129,22 @@ export function patchScenarios(getTarget) {
         await assert.rejects(deployments.get(key, { subresource: "nonesuch" }), refused("not-found", 404));
       }));
 
+    it("what is not there is refused in the server's words, whoever answers", () =>
+      withCache(getTarget(), async ({ place, cache }) => {
+        const collection = `/apis/apps/v1/namespaces/${place.namespace}/deployments`;
+        const deployments = cache.resource({ group: "apps", version: "v1", resource: "deployments", namespace: place.namespace });
+        await deployments.synced();
+        const { body } = await place.api.get(`${collection}/none`);
+        assert.deepEqual(body.details, { name: "none", group: "apps", kind: "deployments" });
+        for (const options of [undefined, { resourceVersion: "0" }, { resourceVersion: deployments.resourceVersion }]) {
+          await assert.rejects(deployments.get(`${place.namespace}/none`, options), (/** @type {any} */ error) => {
+            assert.equal(error.code, "not-found");
+            assert.deepEqual(error.status, body);
+            return true;
+          });
+        }
+      }));
+
     it("an eviction is over when its pod is gone", () =>
       withCache(
         getTarget(),

@@ -60,6 +60,8 @@ pub enum ListFault {
     Cut(usize),
     /// The body stands still after so many bytes.
     Stall(usize),
+    /// The body comes byte by byte, each so many milliseconds after the one before.
+    Trickle(Millis),
 }
 
 /// What the next watch request meets.

@@ -5,16 +5,12 @@
 import { startServer } from "../../../www/server/index.mjs";
 import { populate } from "../../../www/server/cluster/cluster.mjs";
 import { Mirror } from "../../../www/server/mirror.mjs";
-import { DEFAULTS, parseCommandLine, USAGE } from "../../../www/server/options.mjs";
+import { DEFAULTS, KUBERNETES_DEFAULTS, parseCommandLine, USAGE } from "../../../www/server/options.mjs";
 import { Store } from "../../../www/server/store.mjs";
 import { Traffic } from "../../../www/server/traffic.mjs";
 import { SetupError, main, say } from "../../../scripts/lib/fail.mjs";
 import { Cluster } from "../harness/cluster.mjs";
 import { requireGo } from "../../../scripts/lib/go.mjs";
-
-/** A real server takes longer for a pod than the embedded one, and each of its events is some writes. */
-const PODS = 1_000;
-const RATE = 20;
 
 /** What is asked of the embedded server, or of another one. */
 const FOREIGN = ["proxy", "cache", "tokens", "history", "historyBytes", "bookmarkMs"];
@@ -35,7 +31,7 @@ await main(async () => {
   if (foreign.length > 0)
     throw new SetupError("--kubernetes starts a server of its own: leave --proxy, --cache, --token, --history and --bookmark-ms out.");
   requireGo(); // before anything that takes long
-  const options = { ...DEFAULTS, pods: PODS, rate: RATE, ...given };
+  const options = { ...DEFAULTS, ...KUBERNETES_DEFAULTS, ...given };
   // As many services as the synthetic cluster has do not fit into the smallest range.
   const cluster = await Cluster.start({ flags: ["--service-cluster-ip-range=10.96.0.0/16"] });
   const { url } = cluster;
@@ -55,6 +51,8 @@ await main(async () => {
     [...store.tables.values()].map((table) => [table.definition.resource, table.size]),
   );
   process.stdout.write(`${pods} pods on ${nodes} nodes in ${namespaces} namespaces, in a real kube-apiserver\n`);
+  // The page's server adds the credentials, so that kubectl needs none.
+  process.stdout.write(`kubectl --server ${server.url} get pods -A\n`);
   process.stdout.write(`${server.url}/\n`);
   // What ends with this process ends both servers and removes their folder; there is no data that anybody wants back.
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(0));

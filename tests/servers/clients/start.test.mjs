@@ -39,6 +39,7 @@ describe("npm start -- --kubernetes", () => {
       }
       assert.match(said, /^20 pods on 3 nodes in \d+ namespaces, in a real kube-apiserver$/m);
       const url = /** @type {RegExpExecArray} */ (/^(http\S+)\/$/m.exec(said))[1];
+      assert.ok(said.includes(`kubectl --server ${url} get pods -A\n`), said);
       assert.match((await (await fetch(`${url}/version`)).json()).gitVersion, /^v1\.\d+\.\d+$/);
       const { items, metadata } = await (await fetch(`${url}/api/v1/pods`)).json();
       assert.ok(items.length >= 15, String(items.length));
