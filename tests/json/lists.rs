@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use watchcache::json::{
-    BrokenItem, ErrorKind, FieldSet, JsonError, ListHead, ListItems, ListScanner, Path, Scanned, scan_held_item, scan_object,
+    BrokenItem, ErrorKind, FieldSet, GivenItems, JsonError, ListHead, ListItems, ListScanner, Path, Scanned, scan_held_item, scan_object,
 };
 
 fn fields() -> FieldSet {
@@ -56,7 +56,11 @@ fn oracle(page: &[u8]) -> Option<(Vec<Value>, ListHead)> {
         version: text(&value["metadata"]["resourceVersion"]),
         continue_token: text(&value["metadata"]["continue"]),
         remaining: value["metadata"]["remainingItemCount"].as_u64(),
-        items_seen: items.is_some(),
+        items: match members.get("items") {
+            None => GivenItems::Missing,
+            Some(Value::Null) => GivenItems::Null,
+            Some(_) => GivenItems::Array,
+        },
     };
     let items = items.unwrap_or_default();
     items.iter().all(Value::is_object).then_some((items, head))
@@ -176,7 +180,7 @@ fn items_come_as_soon_as_they_are_whole() {
     let first = page.windows(3).position(|window| window == b"}},").unwrap() + 1;
     let last = page.windows(3).position(|window| window == b"}}]").unwrap() + 1;
     assert_eq!(seen, [(first, "a".to_owned()), (last, "b".to_owned())]);
-    assert!(scanner.finish().unwrap().items_seen);
+    assert_eq!(scanner.finish().unwrap().items, GivenItems::Array);
 }
 
 #[test]
@@ -260,7 +264,7 @@ fn law_04_split_items_that_cannot_be_read_are_set_aside_with_their_names() {
             let identity = &broken[0].identity;
             assert_eq!((identity.namespace.as_str(), identity.name.as_str()), ("n", "b"));
             assert!(scanner.take_broken().is_empty());
-            assert!(scanner.finish().unwrap().items_seen);
+            assert_eq!(scanner.finish().unwrap().items, GivenItems::Array);
             // A strict scanner says the same of it, and takes nothing.
             let mut strict = ListScanner::new();
             assert_eq!(strict.push(&page, &FieldSet::new(vec![]), &mut |_| {}).unwrap_err(), broken[0].error);
