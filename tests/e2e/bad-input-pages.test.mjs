@@ -56,7 +56,7 @@ const SPOILED = {
     "protocol",
     /answered with a Status/,
   ],
-  "an error of something else": [() => ({ body: '{"error":"upstream connect error"}' }), "protocol", /no metadata.resourceVersion/],
+  "an error of something else": [() => ({ body: '{"error":"upstream connect error"}' }), "protocol", /neither kind nor items/],
   "one object instead of a list": [
     () => ({ body: JSON.stringify({ ...pod("default/one"), metadata: { name: "one", namespace: "default", resourceVersion: "9000" } }) }),
     "protocol",

@@ -134,12 +134,12 @@ export function patchScenarios(getTarget) {
         const collection = `/apis/apps/v1/namespaces/${place.namespace}/deployments`;
         const deployments = cache.resource({ group: "apps", version: "v1", resource: "deployments", namespace: place.namespace });
         await deployments.synced();
-        const { body } = await place.api.get(`${collection}/none`);
-        assert.deepEqual(body.details, { name: "none", group: "apps", kind: "deployments" });
+        const { code, reason, message, details } = (await place.api.get(`${collection}/none`)).body;
+        assert.deepEqual(details, { name: "none", group: "apps", kind: "deployments" });
         for (const options of [undefined, { resourceVersion: "0" }, { resourceVersion: deployments.resourceVersion }]) {
           await assert.rejects(deployments.get(`${place.namespace}/none`, options), (/** @type {any} */ error) => {
             assert.equal(error.code, "not-found");
-            assert.deepEqual(error.status, body);
+            assert.deepEqual(error.status, { code, reason, message, details });
             return true;
           });
         }
