@@ -58,6 +58,8 @@ export const PLACES = {
     "patches through the cache: that do not fit are refused, and change nothing": NO_PATCHES,
     "subresources through the cache: status is written apart from the rest": NO_SUBRESOURCES,
     "subresources through the cache: a scale is read, updated and patched, and its workload shows it": NO_SUBRESOURCES,
+    "subresources through the cache: what is not there is refused in the server's words, whoever answers":
+      "etcd has no words for it: its answer is empty, and not-found is the source's, which tests/servers/etcd.source holds",
     "subresources through the cache: an eviction is over when its pod is gone": NO_SUBRESOURCES,
     "dry runs and deletions of many: a dry run answers, and keeps nothing": "etcd has no dry run, which tests/servers/etcd.refusals holds",
     "dry runs and deletions of many: what a selector chooses is deleted together, and shows it": "etcd deletes by range and not by label",
