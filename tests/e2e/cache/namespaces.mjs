@@ -251,7 +251,10 @@ export function namespaceScenarios(getTarget, has) {
         await again(() => places[1].create("first"));
         await eventually(() => pods.size === 3, "three rows");
         assert.notEqual(pods.peek(`${names[1]}/first`).metadata.uid, before);
-        assert.equal(pods.status.phase, "live");
+        await eventually(
+          () => pods.status.phase === "live",
+          () => JSON.stringify(pods.status.namespaces),
+        );
         await assertHolds(pods, places);
       }));
 
