@@ -301,7 +301,9 @@ test("what belongs together is told together: a pause makes rows stale at once, 
     const before = Date.now();
     resource.pause();
     await turn(50);
-    assert.equal(told.length, 1, `${state}: ${JSON.stringify(told)}`);
+    // A try that was under way may still fail: that counts, and changes nothing else.
+    const shown = new Set(told.map((status) => JSON.stringify({ ...status, attempt: undefined })));
+    assert.ok(shown.size === 1 && (told.length === 1 || state === "already stale"), `${state}: ${JSON.stringify(told)}`);
     const [status] = told.splice(0);
     assert.deepEqual([status.phase, status.stale], ["paused", state !== "not listed"], state);
     if (state === "live" || state === "empty") assert.ok(status.staleSince >= before && status.staleSince <= Date.now());
