@@ -3,7 +3,6 @@
 //! Otherwise a list at an old version would depend on who answers it: the window may reach further back than the upstream.
 //! Nobody is asked while the resource is paused, so the first question after that comes at once.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use futures::future::{Either, select};
@@ -25,16 +24,13 @@ pub(super) struct Compactor {
     cacher: Rc<SharedCacher>,
     source: Rc<dyn Source>,
     runtime: SharedRuntime,
-    /// The newest version of which the upstream said that it has compacted it.
-    compacted: Rc<RefCell<Version>>,
     task: SingleTask,
 }
 
 impl Compactor {
     /// One that has not begun. `None` where the source does not tell.
     pub(super) fn new(cacher: Rc<SharedCacher>, source: Rc<dyn Source>, runtime: SharedRuntime) -> Option<Self> {
-        let _tells = source.compacted_version()?;
-        Some(Self { cacher, source, runtime, compacted: Rc::new(RefCell::new(Version::ZERO)), task: SingleTask::default() })
+        source.compacted_version().is_some().then(|| Self { cacher, source, runtime, task: SingleTask::default() })
     }
 
     /// Asks from now on, until it is ended. The first question comes after a period: the state that is held then is new.
@@ -49,8 +45,7 @@ impl Compactor {
     }
 
     fn ask_after(&self, wait: Millis) {
-        let (cacher, source) = (self.cacher.clone(), self.source.clone());
-        self.task.start(&*self.runtime, || run(cacher, source, self.compacted.clone(), self.runtime.clone(), wait));
+        self.task.start(&*self.runtime, || run(self.cacher.clone(), self.source.clone(), self.runtime.clone(), wait));
     }
 
     /// Ends it: a timer that outlived the resource would keep a process of Node alive.
@@ -60,13 +55,8 @@ impl Compactor {
 }
 
 /// While the resource is paused nobody is asked. A question that fails is followed by the next.
-async fn run(
-    cacher: Rc<SharedCacher>,
-    source: Rc<dyn Source>,
-    compacted: Rc<RefCell<Version>>,
-    runtime: SharedRuntime,
-    first_wait: Millis,
-) {
+async fn run(cacher: Rc<SharedCacher>, source: Rc<dyn Source>, runtime: SharedRuntime, first_wait: Millis) {
+    let mut compacted = Version::ZERO;
     let mut wait = first_wait;
     loop {
         if wait > 0 {
@@ -78,10 +68,10 @@ async fn run(
         wait = COMPACTION_INTERVAL_MS;
         let Some(asked) = source.compacted_version() else { return };
         if let Either::Left((Ok(version), _)) = select(asked, runtime.sleep(MAX_QUESTION_MS)).await
-            && version > *compacted.borrow()
+            && version > compacted
         {
             cacher.with(|cacher| cacher.held_mut().compact(&version));
-            compacted.replace(version);
+            compacted = version;
         }
     }
 }

@@ -374,8 +374,10 @@ fn a_source_that_only_lists_is_listed_for_the_newest() {
     assert_eq!(error.code, ErrorCode::NotFound);
 
     rig.upstream.list_faults.borrow_mut().push_back(ListFault::Hang);
+    let began = rig.time.elapsed();
     let error = refused(update_of(&rig, "ns/none", count_up));
     assert_eq!((error.code, error.message.as_str()), (ErrorCode::Timeout, "no answer came within 60000 ms"));
+    assert_eq!(rig.time.elapsed() - began, 60_000);
 }
 
 #[test]
