@@ -33,6 +33,7 @@ pub mod key;
 pub mod message;
 pub mod metrics;
 pub mod object;
+pub mod persist;
 pub mod reflector;
 pub mod relay;
 pub mod runtime;

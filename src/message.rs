@@ -8,7 +8,7 @@ use crate::change::{ChangeKind, Difference};
 use crate::connection::{BranchStatus, Connection};
 use crate::object::Object;
 use crate::status::Error;
-use crate::time::Instant;
+use crate::time::{Instant, WallTime};
 use crate::version::Version;
 
 /// How many messages may wait for their reader; the reflector waits beyond that. As many as the apiserver's cacher lets wait.
@@ -37,6 +37,8 @@ pub enum Message {
         /// Objects of all lists so far, and how many follow, where this is a part of a list.
         listed: Option<(usize, Option<u64>)>,
     },
+    /// The state that was kept at an earlier time. Whether it still holds is known when a watch goes on from its version, or a list replaces it.
+    Restored(Restored),
     /// The list is whole: it replaces what is held.
     Replace {
         /// All objects of the list.
@@ -82,6 +84,17 @@ pub enum Message {
     },
     /// All branches have listed anew, as somebody asked.
     Refreshed,
+}
+
+/// A state that was kept.
+#[derive(Clone, Debug)]
+pub struct Restored {
+    /// All its objects.
+    pub objects: Vec<Rc<Object>>,
+    /// Its version.
+    pub version: Version,
+    /// When it was kept.
+    pub at: WallTime,
 }
 
 impl Message {

@@ -20,6 +20,10 @@ pub struct Availability {
     waiters: ListWaiters,
     /// Lists applied so far.
     lists: u64,
+    /// When the state that is held was kept, where nobody knows yet whether it still holds.
+    restored: Option<WallTime>,
+    /// Whether a whole state is held.
+    holds: bool,
     /// Somebody asked for the next try, which has not ended.
     asked_again: bool,
     /// What was told last of an object or of a branch, while the whole goes on.
@@ -41,6 +45,8 @@ impl Availability {
             ready: Ready::new(now),
             waiters: ListWaiters::default(),
             lists: 0,
+            restored: None,
+            holds: false,
             asked_again: false,
             latest: None,
             signals: 0,
@@ -67,7 +73,7 @@ impl Availability {
     /// What people see of it, at this version.
     pub(super) fn status(&self, version: &Version) -> ResourceStatus {
         let mut status = self.status.clone();
-        status.resource_version = (self.lists > 0).then(|| version.clone());
+        status.resource_version = self.holds.then(|| version.clone());
         // Whatever else is well: of these objects nobody knows how they stand.
         if self.polled && self.holds_list() && status.phase == Phase::Live {
             (status.stale, status.stale_since) = (true, status.last_event_at);
@@ -128,13 +134,18 @@ impl Availability {
         self.lists
     }
 
-    /// Whether a list was applied, and what it led to is held. A closed cacher holds nothing: it neither loads a view nor syncs an informer.
+    /// Whether a whole state is held, of a list or restored. A closed cacher holds nothing: it neither loads a view nor syncs an informer.
     pub fn holds_list(&self) -> bool {
-        self.lists > 0 && self.status.phase != Phase::Closed
+        self.holds && self.status.phase != Phase::Closed
+    }
+
+    /// Whether the server has said that what is held was a state of it. What was restored is none before that.
+    pub fn is_confirmed(&self) -> bool {
+        self.holds_list() && self.restored.is_none()
     }
 
     /// The objects that cannot be taken, as they were last told.
-    pub(super) fn quarantined(&self) -> &[Quarantined] {
+    pub fn quarantined(&self) -> &[Quarantined] {
         &self.status.quarantined
     }
 
@@ -143,7 +154,7 @@ impl Availability {
     /// A page of the list under way has come.
     pub(super) fn page(&mut self, loaded: usize, remaining: Option<u64>) {
         self.status.listed = Some((loaded, remaining));
-        self.status.phase = if self.lists == 0 { Phase::Listing } else { Phase::Relisting };
+        self.status.phase = if self.holds { Phase::Relisting } else { Phase::Listing };
         self.signals |= signal::STATUS;
         self.tell_followers(&Standing::Listed { loaded, remaining });
     }
@@ -159,14 +170,35 @@ impl Availability {
 
     /// A list is applied.
     pub(super) fn list_applied(&mut self, now: Instant) {
-        self.signals |= signal::STATUS | if self.lists == 0 { signal::SYNCED } else { signal::RELIST };
-        if self.lists == 0 {
+        let is_first = !self.holds || self.restored.is_some();
+        self.signals |= signal::STATUS | if is_first { signal::SYNCED } else { signal::RELIST };
+        if !self.holds {
             self.status.phase = Phase::Listing; // also where it came without pages
         }
         self.status.listed = None;
         self.lists += 1;
+        (self.holds, self.restored) = (true, None);
         self.ready.set_ready(now);
         self.waiters.end_list_waits(&Ok(()));
+    }
+
+    /// A state that was kept at this time is held. It is stale since then.
+    pub(super) fn restored(&mut self, at: WallTime) {
+        self.signals |= signal::STATUS;
+        (self.holds, self.restored) = (true, Some(at));
+        self.status.stale_since = Some(at);
+        self.waiters.restored();
+    }
+
+    /// A watch goes on from the state that was restored: that is a state of the server. Returns whether that is news.
+    pub(super) fn confirmed(&mut self, now: Instant) -> bool {
+        let is_news = self.restored.take().is_some();
+        if is_news {
+            self.signals |= signal::STATUS | signal::SYNCED;
+            self.ready.set_ready(now);
+            self.waiters.synced();
+        }
+        is_news
     }
 
     /// A list was applied at this time: what is polled is as new as that.
@@ -262,7 +294,7 @@ impl Availability {
 
     /// Notes whether what is held is stale. `shows`: objects are held, though they may be of a list under way.
     pub(super) fn note_stale(&mut self, shows: bool, wall: WallTime) {
-        self.status.note_stale(self.lists > 0, shows, wall);
+        self.status.note_stale(self.holds, shows, wall);
     }
 
     /// Whether something is held that may be out of date: the one rule, for the status and for informers.
@@ -314,11 +346,11 @@ impl Availability {
         self.asked_again = true;
     }
 
-    /// Completes when the first list is applied; fails when the server refuses it or the cache is closed.
+    /// Completes when the first list is applied, or what was restored is confirmed. Fails when the server refuses that or the cache is closed.
     pub fn wait_synced(&mut self) -> Listed {
         if self.ready.is_stopped() {
             over(Err(Error::closed()))
-        } else if self.lists > 0 {
+        } else if self.is_confirmed() {
             over(Ok(()))
         } else if let Some(error) = self.refusal() {
             over(Err(error.clone()))
@@ -330,6 +362,17 @@ impl Availability {
     /// Completes when the next list is applied; fails when the cache is closed.
     pub fn wait_listed(&mut self) -> Listed {
         if self.ready.is_stopped() { over(Err(Error::closed())) } else { self.waiters.next() }
+    }
+
+    /// Completes when any whole state is held, also one that is only restored. Fails when the cache is closed or has no memory.
+    pub fn wait_held(&mut self) -> Listed {
+        if self.ready.is_stopped() {
+            over(Err(Error::closed()))
+        } else if self.holds {
+            over(Ok(()))
+        } else {
+            self.waiters.held()
+        }
     }
 
     /// Ends when it is known how the connection stands; none where it is.
@@ -390,6 +433,35 @@ mod tests {
         let error = availability.status(&Version::from(5)).error.unwrap();
         assert_eq!(error.message, "a change at version 3 arrived after version 5");
         assert_eq!(availability.take_signals(), signal::STATUS | signal::ERROR);
+    }
+
+    #[test]
+    fn what_was_restored_is_held_and_stale_and_synced_when_it_is_confirmed() {
+        let mut availability = Availability::new(Instant::START);
+        let kept = WallTime::from_unix_millis(5);
+        availability.begin();
+        availability.restored(kept);
+        availability.note_stale(true, WallTime::from_unix_millis(9));
+        let status = availability.status(&Version::from(7));
+        assert_eq!((status.stale, status.stale_since, status.resource_version), (true, Some(kept), Some(Version::from(7))));
+        assert!(availability.holds_list() && !availability.is_confirmed() && !availability.ready().is_ready());
+        assert_eq!((availability.lists(), availability.take_signals()), (0, signal::STATUS));
+        let mut synced = availability.wait_synced();
+        assert_eq!(synced.try_recv(), Ok(None));
+
+        assert!(availability.confirmed(Instant::START) && !availability.confirmed(Instant::START));
+        assert_eq!((synced.try_recv(), availability.take_signals()), (Ok(Some(Ok(()))), signal::STATUS | signal::SYNCED));
+        assert!(availability.is_confirmed() && availability.ready().is_ready());
+    }
+
+    #[test]
+    fn a_list_in_the_place_of_what_was_restored_is_the_first_one() {
+        let mut availability = Availability::new(Instant::START);
+        availability.restored(WallTime::from_unix_millis(5));
+        availability.list_applied(Instant::START);
+        assert!(availability.is_confirmed() && availability.take_signals() & (signal::SYNCED | signal::RELIST) == signal::SYNCED);
+        availability.list_applied(Instant::START);
+        assert!(availability.take_signals() & (signal::SYNCED | signal::RELIST) == signal::RELIST);
     }
 
     #[test]

@@ -21,13 +21,14 @@ use crate::cache::status::ResourceStatus;
 use crate::cache::viewing::Viewing;
 use crate::cache::watching::Watching;
 use crate::change::{ChangeKind, Difference};
+use crate::connection::Connection;
 use crate::informer::{Informers, Interruption, Interruptions, Stops};
 use crate::json::fields::FieldSet;
-use crate::message::{Message, Quarantined};
+use crate::message::{Message, Quarantined, Restored};
 use crate::metrics::{Metrics, Now};
 use crate::object::Object;
 use crate::status::{Error, ErrorCode};
-use crate::store::{Indexes, Replacement, Store, WindowBounds};
+use crate::store::{Indexes, Replacement, Store, StoreObserver, WindowBounds};
 use crate::time::{Instant, WallTime};
 use crate::version::Version;
 use crate::view::Views;
@@ -142,7 +143,7 @@ impl Cacher {
     /// The informers, with the state that they tell of.
     pub fn informing(&mut self) -> Informing<'_> {
         let Self { observers, held, fields, availability, .. } = self;
-        Informing { informers: &mut observers.informers, store: held.store(), fields, holds_list: availability.holds_list() }
+        Informing { informers: &mut observers.informers, store: held.store(), fields, is_confirmed: availability.is_confirmed() }
     }
 
     /// The watchers, with the state that they watch.
@@ -246,6 +247,11 @@ impl Cacher {
                 self.show(&objects, &gone);
                 objects.iter().chain(&gone).for_each(|object| self.advance_branch(object));
             }
+            Message::Restored(Restored { objects, version, at }) => {
+                let differences = self.held.replace(objects, &[]);
+                self.restored(differences, version, now);
+                self.availability.restored(at);
+            }
             Message::Replace { objects, version } => {
                 let differences = self.held.replace(objects, self.availability.quarantined());
                 self.replaced(differences, version, now);
@@ -269,7 +275,13 @@ impl Cacher {
                 }
                 self.availability.round_ended(error.as_ref(), now);
             }
-            Message::Connection(connection) => self.availability.connection(connection),
+            Message::Connection(connection) => {
+                let is_live = connection == Connection::Live;
+                self.availability.connection(connection);
+                if is_live && self.availability.confirmed(now) {
+                    self.confirmed(now);
+                }
+            }
             Message::Branches(all) => {
                 if let Some((error, retry_at)) = self.availability.branches(all) {
                     self.interrupted(Stops::Stream { retry_at }, error, self.availability.is_stale());
@@ -331,6 +343,27 @@ impl Cacher {
         #[allow(clippy::cast_precision_loss)]
         self.metrics.initialization_duration.set(now.since(self.round_began) as f64 / 1000.0);
         self.availability.list_applied(now);
+    }
+
+    /// What was kept is held again. Views show it. Informers and watchers begin when the server has confirmed it.
+    fn restored(&mut self, differences: Vec<Difference>, version: Version, now: Instant) {
+        let (store, from) = (self.held.store(), self.held.version());
+        let list = Replacement { differences: &differences, store, from, to: &version, at: now };
+        let fields = self.fields.borrow();
+        self.observers.views.replaced(&list, &fields);
+        for object in differences.iter().filter_map(|one| one.after.as_ref()) {
+            self.observers.informers.shown(None, Some(object), &fields);
+        }
+        drop(fields);
+        self.held.replaced(differences, version, now);
+    }
+
+    /// What was restored is a state of the server.
+    fn confirmed(&mut self, now: Instant) {
+        let (store, version) = (self.held.store(), self.held.version());
+        let list = Replacement { differences: &[], store, from: version, to: version, at: now };
+        self.observers.informers.replaced(&list, &self.fields.borrow());
+        self.freshness.reached(self.held.version());
     }
 
     fn quarantine(&mut self, all: Vec<Quarantined>) {

@@ -15,14 +15,14 @@ pub struct Informing<'a> {
     pub(super) informers: &'a mut Informers,
     pub(super) store: &'a Store,
     pub(super) fields: &'a Rc<RefCell<FieldSet>>,
-    /// As [`Availability::holds_list`](crate::cache::availability::Availability::holds_list).
-    pub(super) holds_list: bool,
+    /// As [`Availability::is_confirmed`](crate::cache::availability::Availability::is_confirmed).
+    pub(super) is_confirmed: bool,
 }
 
 impl Informing<'_> {
     /// Starts an informer. Returns whether it had not started.
     pub fn start(self, id: InformerId) -> bool {
-        self.informers.start(id, self.holds_list.then_some(self.store), &self.fields.borrow())
+        self.informers.start(id, self.is_confirmed.then_some(self.store), &self.fields.borrow())
     }
 
     /// Registers a handler with an informer.

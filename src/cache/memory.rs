@@ -10,7 +10,7 @@ use std::rc::{Rc, Weak};
 
 use crate::change::{Change, ChangeKind};
 use crate::informer::InformerId;
-use crate::message::Message;
+use crate::message::{Message, Restored};
 use crate::object::Object;
 use crate::object::rest::Packer;
 use crate::status::{Error, ErrorCode};
@@ -196,7 +196,7 @@ pub(crate) fn growth(message: &Message, store: &Store, first_list: bool) -> usiz
     let each = |object: &Rc<Object>| object.size() + ATTENDANT_BYTES;
     match message {
         Message::Page { objects, .. } | Message::Shown { objects, .. } if first_list => objects.iter().filter(new).map(each).sum(),
-        Message::Replace { objects, .. } => {
+        Message::Replace { objects, .. } | Message::Restored(Restored { objects, .. }) => {
             objects.iter().map(each).sum::<usize>().saturating_sub(store.bytes() + store.len() * ATTENDANT_BYTES)
         }
         Message::Differences { differences, .. } => {

@@ -46,7 +46,9 @@ pub use interval::Basis;
 pub use list::{Checked, DEFAULT_WAIT, List, ListOptions, Token, Want};
 pub use memory::{DEFAULT_MAX_BYTES, Memory};
 pub use ready::Ready;
-pub use resource::{COMPACTION_INTERVAL_MS, Deleting, Failure, Item, MIN_CHECK_INTERVAL_MS, Mismatch, Outcome, Resource, Written};
+pub use resource::{
+    COMPACTION_INTERVAL_MS, Deleting, Failure, Item, MIN_CHECK_INTERVAL_MS, MIN_WRITE_INTERVAL_MS, Mismatch, Outcome, Resource, Written,
+};
 pub use stats::CacherStats;
 pub use status::ResourceStatus;
 pub use viewing::Viewing;

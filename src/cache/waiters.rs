@@ -28,6 +28,7 @@ pub(super) type Listed = oneshot::Receiver<Result<(), Error>>;
 pub(super) struct ListWaiters {
     first: Vec<oneshot::Sender<Result<(), Error>>>,
     next: Vec<oneshot::Sender<Result<(), Error>>>,
+    held: Vec<oneshot::Sender<Result<(), Error>>>,
     // Told by being dropped.
     opening: Vec<oneshot::Sender<()>>,
 }
@@ -41,6 +42,11 @@ impl ListWaiters {
     /// Completes with the next list, or with why there will be none.
     pub(super) fn next(&mut self) -> Listed {
         Self::wait(&mut self.next)
+    }
+
+    /// Completes when any whole state is held, or with why there will be none.
+    pub(super) fn held(&mut self) -> Listed {
+        Self::wait(&mut self.held)
     }
 
     fn wait(waiters: &mut Vec<oneshot::Sender<Result<(), Error>>>) -> Listed {
@@ -58,8 +64,22 @@ impl ListWaiters {
 
     /// A list is applied, or none will be.
     pub(super) fn end_list_waits(&mut self, result: &Result<(), Error>) {
-        for waiter in self.first.drain(..).chain(self.next.drain(..)) {
+        for waiter in self.first.drain(..).chain(self.next.drain(..)).chain(self.held.drain(..)) {
             let _gone = waiter.send(result.clone());
+        }
+    }
+
+    /// A state was restored.
+    pub(super) fn restored(&mut self) {
+        for waiter in self.held.drain(..) {
+            let _gone = waiter.send(Ok(()));
+        }
+    }
+
+    /// What is held is a state of the server, without a list.
+    pub(super) fn synced(&mut self) {
+        for waiter in self.first.drain(..) {
+            let _gone = waiter.send(Ok(()));
         }
     }
 

@@ -34,7 +34,7 @@ use super::sink::Sink;
 use super::state::{BegunWatch, Notice, RoundEnd, State, Streaming, WatchPlan};
 use super::throttle::Throttle;
 use crate::json::FieldSet;
-use crate::message::Message;
+use crate::message::{Message, Restored};
 use crate::runtime::{SharedRuntime, Task};
 use crate::source::Source;
 use crate::status::Error;
@@ -54,6 +54,10 @@ pub struct Reflector {
     pub(super) quarantine: Quarantine,
     /// Whether a list was ever complete.
     pub(super) listed: bool,
+    /// What was kept at an earlier time, until it is read.
+    restoring: Option<LocalBoxFuture<'static, Option<Restored>>>,
+    /// Whether what is held was kept, and the server has not confirmed it.
+    pub(super) unconfirmed: bool,
     page_size: u32,
     watch_list: bool,
 }
@@ -86,6 +90,8 @@ impl Reflector {
             order: Order::default(),
             quarantine: Quarantine::default(),
             listed: false,
+            restoring: None,
+            unconfirmed: false,
             page_size: config.page_size,
             watch_list: config.watch_list,
         };
@@ -100,6 +106,11 @@ impl Reflector {
     /// Sets who finds the object that an event may replace.
     pub fn on_predecessors(&mut self, predecessors: Predecessors) {
         self.reader.comparisons.begin(predecessors);
+    }
+
+    /// Sets what was kept at an earlier time. Where there is something, it is told first, and a watch from its version follows in place of a list.
+    pub fn restores(&mut self, restoring: LocalBoxFuture<'static, Option<Restored>>) {
+        self.restoring = Some(restoring);
     }
 
     /// Runs until it is closed by its handle, or nobody receives its messages any more.
@@ -148,10 +159,23 @@ impl Reflector {
     async fn begin(&mut self) -> State {
         self.throttle.unpaused(&mut self.beside).await;
         self.sink.send(Message::RoundStarted).await;
+        if let Some(state) = self.restore().await {
+            return state;
+        }
         if self.watch_list && self.source.streams_first_state() {
             return State::Streaming(Streaming { unset: self.host.control.reset.get(), cut: false });
         }
         self.begin_list()
+    }
+
+    /// Begins with what was kept, if there is anything. It is read once.
+    async fn restore(&mut self) -> Option<State> {
+        let restored = self.restoring.take()?.await?;
+        self.order.replace(&restored.version).ok()?;
+        (self.listed, self.unconfirmed) = (true, true);
+        self.reader.kinds.begin();
+        self.sink.send(Message::Restored(restored)).await;
+        Some(State::Opening(WatchPlan::again(None)))
     }
 
     /// A list begins.
@@ -176,7 +200,8 @@ impl Reflector {
     /// Notes what a whole list says of versions and of the quarantine, and hands it on. Fails where it is older than what is held, or has
     /// more than may be set aside.
     async fn take_list(&mut self, list: List) -> Result<(), Error> {
-        if self.host.control.reset.replace(false) {
+        // What was kept may be of a server that was reset since.
+        if self.host.control.reset.replace(false) | std::mem::take(&mut self.unconfirmed) {
             self.order.forget();
         }
         self.order.replace(&list.version)?;

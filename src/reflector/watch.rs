@@ -8,10 +8,11 @@
 //!
 //! A watch that failed or ended leads to the next plan, to a wait before it, or to the end of the round.
 
+use std::cell::RefCell;
 use std::mem;
 
-use futures::StreamExt;
 use futures::future::LocalBoxFuture;
+use futures::{FutureExt, StreamExt};
 
 use super::breaker::Verb;
 use super::failure::{self, Next};
@@ -23,8 +24,11 @@ use super::reflector::Reflector;
 use super::state::{Notice, OpenWatch, PendingWatch, RoundEnd, State, WatchPlan};
 use super::throttle::Outgoing;
 use crate::connection::Connection;
+use crate::json::FieldSet;
 use crate::message::Message;
-use crate::source::{FrameStream, WatchRequest};
+use crate::runtime::Runtime;
+use crate::source::page::{self, head_version};
+use crate::source::{FrameStream, ListRequest, Source, WatchRequest};
 use crate::status::Error;
 use crate::time::Millis;
 use crate::version::Version;
@@ -37,6 +41,9 @@ const MIN_INTERNAL_ERROR_WAIT_MS: Millis = 100;
 
 /// How long a watch may take to open until that is told.
 const MAX_OPENING_MS: Millis = 5000;
+
+/// How long the server may take to say at which version it is.
+const MAX_CHECK_MS: Millis = 3000;
 
 /// What a source answers to a watch.
 type Opened = Result<FrameStream, Error>;
@@ -63,6 +70,15 @@ enum End {
     Broken(Error),
 }
 
+/// The version of a source: as it tells it, or by the smallest list.
+async fn current_version(source: &dyn Source, runtime: &dyn Runtime) -> Result<Version, Error> {
+    if let Some(asked) = source.current_version() {
+        return asked.await;
+    }
+    let body = source.list(ListRequest { limit: Some(1), ..ListRequest::default() }).await?;
+    head_version(&page::read(body, &RefCell::new(FieldSet::new(Vec::new())), runtime, &mut |_| {}).await?)
+}
+
 impl Reflector {
     /// Opens the watch, or waits for the one that was asked for.
     pub(super) async fn open(&mut self, plan: WatchPlan) -> State {
@@ -80,10 +96,23 @@ impl Reflector {
             Notice::Nothing => {}
         }
         match self.connect(pending).await {
-            Answer::Open(watch) => State::Watching(watch),
+            Answer::Open(_) if self.unconfirmed && self.was_reset().await => State::Ended(RoundEnd::asked()),
+            Answer::Open(watch) => {
+                self.unconfirmed = false;
+                State::Watching(watch)
+            }
             Answer::Failed(error) => self.after(failure::of_opening(&error), error),
             Answer::Asked => State::Opening(WatchPlan::again(None)),
         }
+    }
+
+    /// Whether the server is at an earlier version than what was kept. A watch from a version to come opens, and is silent. A server that does not say
+    /// is believed to go on.
+    async fn was_reset(&self) -> bool {
+        let Some(kept) = self.order.last() else { return false };
+        let asked = current_version(&*self.source, &*self.host.runtime).boxed_local();
+        let answer = self.host.until(Listen::WATCHING, Some(&Watchdog::new(Some(MAX_CHECK_MS), self.host.now())), asked).await;
+        matches!(answer, Ok(Ok(current)) if current < *kept)
     }
 
     /// The answer to a watch that was asked for. While it does not come nobody would tell of a change, so that is said, and it may be asked for anew.

@@ -74,10 +74,8 @@ impl Source for Relay {
             }
             // What is held, however it stands. A server would ask its own upstream while that is out of reach, and whoever comes early, or then, would
             // cost one more list. Why it does not come is told by `standing`.
-            let held = || resource.with(|cacher| cacher.availability().holds_list());
-            if !held() {
-                resource.with(|cacher| cacher.availability_mut().wait_listed()).await.unwrap_or_else(|_| Err(Error::closed()))?;
-            }
+            let held = resource.with(|cacher| cacher.availability_mut().wait_held());
+            held.await.unwrap_or_else(|_| Err(Error::closed()))?;
             Ok(page(resource.with(|cacher| {
                 let objects = cacher.store().iter().cloned().collect();
                 List { objects, version: cacher.version().clone(), ..List::default() }

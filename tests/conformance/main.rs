@@ -9,6 +9,7 @@
 mod helpers {
     pub mod channel;
     pub mod client;
+    pub mod disk;
     pub mod informed;
     pub mod model;
     pub mod rig;

@@ -115,7 +115,12 @@ impl Replay {
                 self.doubtful.extend(self.quarantined.iter().cloned());
                 Said::Quarantine(all.iter().map(|entry| entry.key.to_string()).collect())
             }
-            Message::Shown { .. } | Message::Differences { .. } | Message::Branches(_) | Message::Reached { .. } | Message::Refreshed => {
+            Message::Restored(_)
+            | Message::Shown { .. }
+            | Message::Differences { .. }
+            | Message::Branches(_)
+            | Message::Reached { .. }
+            | Message::Refreshed => {
                 unreachable!("a reflector knows nothing of what is held, nor of others")
             }
             Message::Connection(connection) => Said::Connection(connection),

@@ -13,7 +13,7 @@ use super::share::Share;
 use super::shared_cacher::SharedCacher;
 use crate::cache::comparison::Comparison;
 use crate::change::ChangeKind;
-use crate::message::Message;
+use crate::message::{Message, Restored};
 use crate::object::Object;
 use crate::runtime::SharedRuntime;
 use crate::runtime::slice::Slice;
@@ -143,7 +143,10 @@ impl Driver {
             return;
         }
         let arrived = match message {
-            Message::Page { objects, .. } | Message::Shown { objects, .. } | Message::Replace { objects, .. } => objects.as_slice(),
+            Message::Page { objects, .. }
+            | Message::Shown { objects, .. }
+            | Message::Replace { objects, .. }
+            | Message::Restored(Restored { objects, .. }) => objects.as_slice(),
             Message::Differences { differences, .. } => &differences.iter().filter_map(|one| one.after.clone()).collect::<Vec<_>>(),
             Message::Change { kind: ChangeKind::Added | ChangeKind::Modified, object, .. } => std::slice::from_ref(object),
             _ => return,

@@ -1,6 +1,6 @@
 //! The life of a resource: begun, held, out of memory, closed.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::{Rc, Weak};
 
 use futures::FutureExt;
@@ -11,6 +11,7 @@ use super::checker::Checker;
 use super::compactor::Compactor;
 use super::driver::Driver;
 use super::incoming::{Branched, Incoming};
+use super::persisting::Persisting;
 use super::progress::Progress;
 use super::share::Share;
 use super::shared_cacher::SharedCacher;
@@ -19,11 +20,12 @@ use crate::cache::memory::{Grower, Member, Memory};
 use crate::connection::Phase;
 use crate::key::key;
 use crate::message::{MAX_WAITING_MESSAGES, Message};
+use crate::persist::Keeper;
 use crate::reflector::{EarlyTries, Reflector, ReflectorConfig, ReflectorHandle};
 use crate::runtime::SharedRuntime;
 use crate::runtime::slice::Slice;
 use crate::source::{Branches, Source};
-use crate::status::Error;
+use crate::status::{Error, ErrorCode};
 use crate::time::Millis;
 
 /// How long whoever waits for the first list also waits for its watch.
@@ -48,6 +50,8 @@ pub(super) struct Lifecycle {
     driver: Rc<Driver>,
     checker: Option<Checker>,
     compactor: Option<Compactor>,
+    // Set before it begins, where the state is kept.
+    persisting: OnceCell<Persisting>,
     progress: Rc<Progress>,
     source: Rc<dyn Source>,
     runtime: SharedRuntime,
@@ -85,6 +89,7 @@ impl Lifecycle {
             driver,
             checker,
             compactor,
+            persisting: OnceCell::new(),
             progress,
             source,
             runtime,
@@ -119,10 +124,41 @@ impl Lifecycle {
         if let Some(compactor) = &self.compactor {
             compactor.start();
         }
+        if let Some(persisting) = self.persisting.get() {
+            persisting.start();
+        }
+    }
+
+    /// See `Resource::persist`.
+    pub(super) fn persist(&self, keeper: Rc<dyn Keeper>, max_age: Millis) -> Result<(), Error> {
+        let why = if self.source.branches().is_some() {
+            "several namespaces have no version together"
+        } else if self.source.polls() {
+            "what is polled has versions of its own"
+        } else if !matches!(*self.life.borrow(), Life::New) {
+            "it has begun"
+        } else {
+            let persisting = Persisting::new(keeper, max_age, self.cacher.clone(), self.runtime.clone());
+            if self.persisting.set(persisting).is_ok() {
+                return Ok(());
+            }
+            "it is kept already"
+        };
+        Err(Error::new(ErrorCode::Invalid, format!("this resource cannot be kept: {why}")))
+    }
+
+    /// See `Resource::persist_now`.
+    pub(super) fn persist_now(&self) {
+        if let Some(persisting) = self.persisting.get() {
+            persisting.write_now();
+        }
     }
 
     fn start_single(self: &Rc<Self>) {
-        let (reflector, handle, messages) = self.reflector(self.source.clone(), 0);
+        let (mut reflector, handle, messages) = self.reflector(self.source.clone(), 0);
+        if let Some(restoring) = self.persisting.get().and_then(Persisting::restore) {
+            reflector.restores(restoring);
+        }
         let slice = handle.slice();
         *self.life.borrow_mut() = Life::Running(Streams::Single(handle));
         let driven = self.driven(Incoming::Single(messages), slice);
@@ -285,6 +321,9 @@ impl Lifecycle {
         }
         if let Some(compactor) = &self.compactor {
             compactor.end();
+        }
+        if let Some(persisting) = self.persisting.get() {
+            persisting.end();
         }
         self.driver.close();
         self.end_reflector(Life::Closed);

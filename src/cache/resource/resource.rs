@@ -30,12 +30,13 @@ use crate::cache::list::{List, ListOptions};
 use crate::cache::memory::Memory;
 use crate::informer::InformerId;
 use crate::object::{IndexValues, Object, Pins};
+use crate::persist::Keeper;
 use crate::reflector::ReflectorHandle;
 use crate::runtime::SharedRuntime;
 use crate::source::{DeleteOptions, Patch, Source, WriteParameters};
 use crate::status::{Error, ErrorCode};
 use crate::store::IndexBy;
-use crate::time::Instant;
+use crate::time::{Instant, Millis};
 use crate::view::{ViewId, ViewOptions};
 use crate::watch::{Demand, WatchOptions, WatcherId};
 
@@ -203,6 +204,19 @@ impl Resource {
     /// Opens the list and the watch. Nothing happens when they are open, and when memory has run out again and again.
     pub fn start(&self) {
         self.lifecycle.start();
+    }
+
+    /// Has the state kept in this storage, from which nothing is taken that is older. Called before [`Resource::start`].
+    ///
+    /// What is there shows before the first list, as stale, and a watch from its version follows in place of that list. Fails with code `invalid`
+    /// where the versions of the resource are its own, or where it has begun.
+    pub fn persist(&self, keeper: Rc<dyn Keeper>, max_age: Millis) -> Result<(), Error> {
+        self.lifecycle.persist(keeper, max_age)
+    }
+
+    /// Has what has changed written now: soon there may be no time for it.
+    pub fn persist_now(&self) {
+        self.lifecycle.persist_now();
     }
 
     /// Completes when the first list is applied, and its watch is open or could not be opened: the phase then says how things stand. A

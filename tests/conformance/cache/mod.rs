@@ -12,6 +12,7 @@ mod memory;
 mod mistakes;
 mod patches;
 mod paths;
+mod persist;
 mod reads;
 mod ready;
 mod reflector;

@@ -1,0 +1,146 @@
+//! The state on disk: read before the first list, and written as it changes.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use futures::FutureExt;
+use futures::channel::oneshot;
+use futures::future::{Either, LocalBoxFuture, select};
+
+use super::shared_cacher::SharedCacher;
+use crate::message::Restored;
+use crate::persist::{Found, Keeper, Plan, Writer, restore};
+use crate::runtime::{SharedRuntime, SingleTask};
+use crate::time::Millis;
+
+/// The time from one write to the next, at least: what changes often is written once.
+pub const MIN_WRITE_INTERVAL_MS: Millis = 2_000;
+/// What making the blocks may take of the time: the fiftieth part.
+const MAX_PART: Millis = 50;
+/// The time after a write that failed, until all is written anew.
+const AFTER_FAILURE_MS: Millis = 60_000;
+/// How long a storage may take to say what was kept. A list is as good as one that hangs.
+const MAX_READ_MS: Millis = 3_000;
+/// How long blocks are made before the host has its turn.
+const MAX_SLICE_MS: Millis = 3;
+
+/// Keeps the state of one resource.
+pub(super) struct Persisting {
+    keeper: Rc<dyn Keeper>,
+    max_age: Millis,
+    cacher: Rc<SharedCacher>,
+    runtime: SharedRuntime,
+    writer: Rc<RefCell<Writer>>,
+    was_read: Cell<bool>,
+    hurry: Hurry,
+    task: SingleTask,
+}
+
+/// Ends the wait for the next write.
+type Hurry = Rc<RefCell<Option<oneshot::Sender<()>>>>;
+
+impl Persisting {
+    /// With this storage, from which no state is taken that is older.
+    pub(super) fn new(keeper: Rc<dyn Keeper>, max_age: Millis, cacher: Rc<SharedCacher>, runtime: SharedRuntime) -> Self {
+        Self {
+            keeper,
+            max_age,
+            cacher,
+            runtime,
+            writer: Rc::default(),
+            was_read: Cell::default(),
+            hurry: Rc::default(),
+            task: SingleTask::default(),
+        }
+    }
+
+    /// What was kept; asked for once.
+    pub(super) fn restore(&self) -> Option<LocalBoxFuture<'static, Option<Restored>>> {
+        if self.was_read.replace(true) {
+            return None;
+        }
+        let (kept, writer, runtime, max_age) = (self.keeper.read(), self.writer.clone(), self.runtime.clone(), self.max_age);
+        let fields = self.cacher.borrow().fields().clone();
+        let found = async move {
+            let found = async { restore(kept.await?, &fields, runtime.clone(), max_age).await };
+            let Either::Left((found, _)) = select(found.boxed_local(), runtime.sleep(MAX_READ_MS)).await else { return None };
+            let Found { restored, writer: known } = found?;
+            writer.replace(known);
+            Some(restored)
+        };
+        Some(found.boxed_local())
+    }
+
+    /// Writes from now on, whenever it is this one's turn.
+    pub(super) fn start(&self) {
+        let (keeper, cacher, runtime) = (self.keeper.clone(), self.cacher.clone(), self.runtime.clone());
+        self.task.start(&*self.runtime, || run(keeper, cacher, runtime, self.writer.clone(), self.hurry.clone()));
+    }
+
+    /// Writes what has changed without a further wait: soon there may be no time for it.
+    pub(super) fn write_now(&self) {
+        if let Some(hurry) = self.hurry.borrow_mut().take() {
+            let _gone = hurry.send(());
+        }
+    }
+
+    /// Writes nothing more.
+    pub(super) fn end(&self) {
+        self.task.end();
+    }
+}
+
+async fn run(keeper: Rc<dyn Keeper>, cacher: Rc<SharedCacher>, runtime: SharedRuntime, writer: Rc<RefCell<Writer>>, hurry: Hurry) {
+    if !keeper.turn().await {
+        // Another one has written since this one read.
+        writer.borrow_mut().forget();
+    }
+    let mut wait = MIN_WRITE_INTERVAL_MS;
+    loop {
+        let (sender, hurried) = oneshot::channel();
+        hurry.replace(Some(sender));
+        select(runtime.sleep(wait), hurried).await;
+        let began = runtime.now();
+        let Some(mut plan) = plan(&cacher, &writer.borrow()) else {
+            wait = MIN_WRITE_INTERVAL_MS;
+            continue;
+        };
+        let wall = runtime.wall();
+        let mut spent = runtime.now().since(began);
+        let made = make(&mut plan, &runtime, &mut spent).await;
+        let result = if made { keeper.write(plan.written(wall)).await.is_ok() } else { false };
+        if result {
+            writer.borrow_mut().wrote(plan);
+            wait = MIN_WRITE_INTERVAL_MS.max(spent * MAX_PART);
+        } else {
+            writer.borrow_mut().forget();
+            wait = AFTER_FAILURE_MS;
+        }
+    }
+}
+
+/// What is to be written. What the server has not confirmed is what was read; and what is in quarantine is no part of the state of its version.
+fn plan(cacher: &SharedCacher, writer: &Writer) -> Option<Plan> {
+    let cacher = cacher.borrow();
+    let availability = cacher.availability();
+    let is_state = availability.is_confirmed() && availability.quarantined().is_empty();
+    is_state.then(|| writer.plan(cacher.store(), cacher.version())).flatten()
+}
+
+/// Makes all blocks. False where one cannot be made.
+async fn make(plan: &mut Plan, runtime: &SharedRuntime, spent: &mut Millis) -> bool {
+    let mut began = runtime.now();
+    loop {
+        let Ok(more) = plan.encode() else { return false };
+        let worked = runtime.now().since(began);
+        if !more {
+            *spent += worked;
+            return true;
+        }
+        if worked >= MAX_SLICE_MS {
+            *spent += worked;
+            runtime.yield_now().await;
+            began = runtime.now();
+        }
+    }
+}

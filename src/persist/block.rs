@@ -1,0 +1,73 @@
+//! A block: some objects of one state, compressed. A number in front says how long the text is.
+
+use std::rc::Rc;
+
+use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
+use xxhash_rust::xxh64::xxh64;
+
+use crate::object::Object;
+
+/// Bytes of the number.
+const LENGTH_BYTES: usize = size_of::<u32>();
+/// LZ4 packs no better than this: a length beyond it is wrong, and takes no memory.
+const MAX_RATIO: usize = 255;
+
+/// The checksum of a block or a head.
+pub(super) fn checksum(bytes: &[u8]) -> u64 {
+    xxh64(bytes, 0)
+}
+
+/// The block of these objects. `None` where their text is longer than a block may be.
+pub(super) fn encode(objects: &[Rc<Object>]) -> Option<Vec<u8>> {
+    let mut text = Vec::with_capacity(objects.iter().map(|object| object.size()).sum());
+    for (at, object) in objects.iter().enumerate() {
+        if at > 0 {
+            text.push(b',');
+        }
+        text.extend_from_slice(&object.lend());
+    }
+    let length = u32::try_from(text.len()).ok()?;
+    let mut block = vec![0; LENGTH_BYTES + get_maximum_output_size(text.len())];
+    block[..LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());
+    let packed = compress_into(&text, &mut block[LENGTH_BYTES..]).ok()?;
+    block.truncate(LENGTH_BYTES + packed);
+    Some(block)
+}
+
+/// The objects of a block as text, with commas between them.
+pub(super) fn decode(block: &[u8]) -> Option<Vec<u8>> {
+    let (length, packed) = block.split_first_chunk::<LENGTH_BYTES>()?;
+    let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+    if length > packed.len().saturating_mul(MAX_RATIO) {
+        return None;
+    }
+    let mut text = vec![0; length];
+    (decompress_into(packed, &mut text).ok()? == length).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::named;
+
+    #[test]
+    fn objects_come_back_as_they_were_and_are_small() {
+        let objects: Vec<_> = (0..50).map(|number| named(&format!("ns/pod-{number}"), number + 1)).collect();
+        let text: Vec<u8> = objects.iter().map(|object| object.text().to_vec()).collect::<Vec<_>>().join(&b',');
+        let block = encode(&objects).unwrap();
+        assert!(block.len() * 3 < text.len(), "{} of {}", block.len(), text.len());
+        assert_eq!(decode(&block).unwrap(), text);
+        assert_eq!(decode(&encode(&[]).unwrap()).unwrap(), b"");
+    }
+
+    #[test]
+    fn a_block_that_is_cut_or_lies_about_its_length_is_none() {
+        let block = encode(&[named("ns/a", 1), named("ns/b", 2)]).unwrap();
+        for length in 0..block.len() {
+            assert_eq!(decode(&block[..length]), None, "{length} bytes");
+        }
+        for wrong in [0, 1, u32::MAX] {
+            assert_eq!(decode(&[&wrong.to_le_bytes(), &block[LENGTH_BYTES..]].concat()), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! A warm start: what was kept shows at once, and the watch goes on from there.
+
+use std::rc::Rc;
+
+use futures::FutureExt;
+use watchcache::cache::MIN_WRITE_INTERVAL_MS as INTERVAL_MS;
+use watchcache::connection::Phase;
+use watchcache::informer::InformerOptions;
+use watchcache::runtime::Clock;
+use watchcache::status::ErrorCode;
+use watchcache::time::Millis;
+
+use crate::after;
+use crate::helpers::disk::{Disk, Opened};
+use crate::helpers::informed::Informed;
+use crate::helpers::rig::{Rig, Setup};
+use crate::helpers::upstream::faults::Spoil;
+use crate::helpers::upstream::{ListFault, Request, Shared, Upstream, WatchFault};
+
+const DAY: Millis = 24 * 60 * 60 * 1000;
+
+/// Another page over the same upstream and storage, which has not started.
+fn page(before: &Rig, disk: &Rc<Disk>) -> Rig {
+    let rig = Rig::over(&Setup::default(), before.time.clone(), before.upstream.clone(), Rc::new(Shared(before.upstream.clone())));
+    rig.resource.persist(Rc::new(Opened(disk.clone())), DAY).unwrap();
+    rig
+}
+
+/// A page that has kept so many pods and is gone, at the version after them.
+fn kept(pods: usize) -> (Rig, Rc<Disk>) {
+    let disk = Disk::new();
+    let rig = Rig::idle(Setup::default(), |upstream| (0..pods).for_each(|number| _ = upstream.put("ns", &format!("pod-{number}"))));
+    rig.resource.persist(Rc::new(Opened(disk.clone())), DAY).unwrap();
+    rig.resource.start();
+    rig.run(INTERVAL_MS);
+    assert_eq!(disk.writes.borrow().len(), 1);
+    rig.resource.close();
+    rig.run(0);
+    rig.upstream.requests.borrow_mut().clear();
+    (rig, disk)
+}
+
+/// Lists of everything, and watches, since the requests were cleared.
+fn requests(upstream: &Upstream) -> (usize, usize) {
+    let requests = upstream.requests.borrow();
+    let all = requests.iter().filter(|request| matches!(request, Request::List(_, request) if request.limit != Some(1))).count();
+    (all, requests.iter().filter(|request| !request.is_list()).count())
+}
+
+fn names(rig: &Rig) -> Vec<String> {
+    rig.rows().into_keys().collect()
+}
+
+fn hear_nothing(upstream: &Upstream) {
+    upstream.watch_faults.borrow_mut().push_back(WatchFault::Hang);
+}
+
+#[test]
+fn rows_show_before_the_network_answers_and_the_watch_goes_on_without_a_list() {
+    let (before, disk) = kept(3);
+    let since = before.time.wall();
+    before.run(60_000);
+    before.upstream.delete("ns", "pod-0");
+    before.upstream.put("ns", "pod-1");
+    before.upstream.put("ns", "new");
+    hear_nothing(&before.upstream);
+
+    let rig = page(&before, &disk);
+    let mut synced = rig.resource.clone().synced().boxed_local();
+    rig.resource.start();
+    rig.run(0);
+    let status = rig.status();
+    assert_eq!((status.phase, status.stale, status.stale_since), (Phase::Reconnecting, true, Some(since)));
+    assert_eq!(names(&rig), ["ns/pod-0", "ns/pod-1", "ns/pod-2"]);
+    assert!((&mut synced).now_or_never().is_none(), "the server has not said a word");
+
+    rig.resource.resume();
+    rig.run(5_000);
+    rig.resource.resume();
+    rig.wait(synced).unwrap();
+    rig.run(0);
+    let status = rig.status();
+    assert_eq!((status.phase, status.stale, status.stale_since), (Phase::Live, false, None));
+    assert_eq!(names(&rig), ["ns/new", "ns/pod-1", "ns/pod-2"]);
+    assert_eq!(requests(&rig.upstream).0, 0, "no list");
+}
+
+#[test]
+fn a_version_that_is_gone_costs_a_list_of_which_only_differences_show() {
+    let (before, disk) = kept(3);
+    before.upstream.delete("ns", "pod-0");
+    before.upstream.put("ns", "new");
+    before.upstream.expire();
+    let rig = page(&before, &disk);
+    let view = rig.view(&watchcache::view::ViewOptions::default());
+    rig.resource.start();
+    rig.run(0);
+    assert_eq!(rig.status().phase, Phase::Live);
+    assert_eq!(rig.view_rows(view), ["ns/new@105", "ns/pod-1@102", "ns/pod-2@103"]);
+    assert_eq!(requests(&rig.upstream), (1, 2));
+    assert_eq!(rig.resource.with(|cacher| cacher.availability().lists()), 1);
+}
+
+#[test]
+fn a_server_that_went_back_is_listed_although_its_versions_are_lower() {
+    let (_, disk) = kept(200);
+    let rig = Rig::idle(Setup::default(), |upstream| _ = upstream.put("ns", "another"));
+    rig.resource.persist(Rc::new(Opened(disk)), DAY).unwrap();
+    rig.resource.start();
+    rig.run(0);
+    assert_eq!((names(&rig), rig.version(), rig.status().phase), (vec!["ns/another".to_owned()], 101, Phase::Live));
+    assert!(rig.status().error.is_none());
+}
+
+#[test]
+fn informers_and_watches_begin_with_the_servers_word() {
+    let (before, disk) = kept(2);
+    hear_nothing(&before.upstream);
+    before.upstream.delete("ns", "pod-0");
+    before.upstream.put("ns", "new");
+    let informed = Informed::over(page(&before, &disk), InformerOptions::default());
+    let handler = informed.handler();
+    let stream = informed.rig.watch(after(102));
+    informed.start();
+    informed.rig.run(0);
+    assert_eq!(names(&informed.rig), ["ns/pod-0", "ns/pod-1"]);
+    assert!(informed.heard(handler).is_empty() && !informed.has_synced() && informed.rig.heard(stream).is_empty());
+
+    informed.rig.resource.resume();
+    informed.rig.run(5_000);
+    informed.rig.resource.resume();
+    informed.rig.run(0);
+    assert!(informed.has_synced());
+    let heard = informed.heard(handler);
+    assert_eq!(heard, ["A!(ns/pod-0@101)", "A!(ns/pod-1@102)", "D(ns/pod-0@103)", "A(ns/new@104)"]);
+    assert_eq!(informed.rig.heard(stream), ["DELETED ns/pod-0@103", "ADDED ns/new@104"]);
+}
+
+#[test]
+fn what_changed_is_written_at_most_every_two_seconds_and_at_once_where_that_is_asked() {
+    let disk = Disk::new();
+    let rig = Rig::idle(Setup::default(), |upstream| (0..200).for_each(|number| _ = upstream.put("ns", &format!("pod-{number}"))));
+    rig.resource.persist(Rc::new(Opened(disk.clone())), DAY).unwrap();
+    rig.resource.start();
+    rig.run(INTERVAL_MS);
+    let writes = || disk.writes.borrow().clone();
+    let all = writes()[0];
+    assert!(all > 1 && writes().len() == 1);
+    for _ in 0..100 {
+        rig.upstream.put("ns", "pod-7");
+        rig.run(INTERVAL_MS / 100 * 3 / 2);
+    }
+    assert_eq!(writes(), [all, 1]);
+    rig.run(INTERVAL_MS * 10);
+    assert_eq!(writes().len(), 3, "the last change of a burst is written, and then nothing");
+    rig.upstream.put("ns", "pod-8");
+    rig.run(1);
+    rig.resource.persist_now();
+    rig.run(0);
+    assert_eq!(writes(), [all, 1, 1, 1]);
+    rig.resource.close();
+    rig.run(0);
+    assert_eq!(rig.time.tasks(), 0);
+}
+
+#[test]
+fn a_page_that_goes_on_from_what_was_kept_writes_only_what_differs() {
+    let (before, disk) = kept(200);
+    let rig = page(&before, &disk);
+    rig.resource.start();
+    rig.run(INTERVAL_MS * 3);
+    assert_eq!(disk.writes.borrow().len(), 1, "nothing has changed");
+    rig.upstream.put("ns", "pod-7");
+    rig.run(INTERVAL_MS * 3);
+    assert_eq!(disk.writes.borrow()[1..], [1]);
+}
+
+#[test]
+fn a_storage_that_hangs_or_is_full_costs_a_list_and_nothing_else() {
+    let (before, disk) = kept(3);
+    disk.hangs.set(true);
+    let rig = page(&before, &disk);
+    rig.resource.start();
+    rig.run(2_999);
+    assert_eq!((names(&rig).len(), rig.status().phase), (0, Phase::Loading));
+    rig.run(1);
+    assert_eq!((names(&rig).len(), rig.status().phase), (3, Phase::Live));
+    assert_eq!(requests(&rig.upstream), (1, 1));
+
+    disk.is_full.set(true);
+    let before = disk.writes.borrow().len();
+    for _ in 0..60 {
+        rig.upstream.put("ns", "pod-1");
+        rig.run(1_000);
+    }
+    let tries = disk.writes.borrow().len() - before;
+    assert!((1..=2).contains(&tries), "{tries} tries in a minute");
+    assert_eq!(rig.status().phase, Phase::Live);
+    disk.is_full.set(false);
+    rig.run(60_000);
+    rig.resource.close();
+    disk.hangs.set(false);
+    let again = page(&rig, &disk);
+    again.resource.start();
+    again.run(0);
+    assert_eq!(again.rows(), rig.upstream.state());
+}
+
+#[test]
+fn one_of_two_pages_writes() {
+    let (before, disk) = kept(3);
+    disk.is_taken.set(true);
+    let rig = page(&before, &disk);
+    rig.resource.start();
+    rig.upstream.put("ns", "pod-1");
+    rig.run(INTERVAL_MS * 5);
+    assert_eq!((names(&rig).len(), disk.writes.borrow().len()), (3, 1));
+}
+
+#[test]
+fn what_is_in_quarantine_keeps_the_state_from_being_written() {
+    let (before, disk) = kept(3);
+    let rig = page(&before, &disk);
+    rig.resource.start();
+    rig.run(0);
+    rig.upstream.spoiled.borrow_mut().0.insert("ns/pod-1".into(), Spoil::BadVersion);
+    rig.upstream.put("ns", "pod-1");
+    rig.run(60_000);
+    assert!(!rig.status().quarantined.is_empty());
+    assert_eq!(disk.writes.borrow().len(), 1);
+}
+
+#[test]
+fn what_is_too_old_is_listed() {
+    let (before, disk) = kept(3);
+    before.run(DAY + 1);
+    let rig = page(&before, &disk);
+    hear_nothing(&rig.upstream);
+    rig.upstream.list_faults.borrow_mut().push_back(ListFault::Hang);
+    rig.resource.start();
+    rig.run(0);
+    assert!(names(&rig).is_empty());
+}
+
+#[test]
+fn stripped_fields_are_in_no_byte_of_it() {
+    let disk = Disk::new();
+    let rig = Rig::idle(Setup { strip: vec!["spec"], ..Setup::default() }, |upstream| {
+        _ = upstream.put_with("ns", "a", &[("kept", "label")], &serde_json::json!({ "password": "canary" }));
+    });
+    rig.resource.persist(Rc::new(Opened(disk.clone())), DAY).unwrap();
+    rig.resource.start();
+    rig.run(INTERVAL_MS);
+    let bytes = String::from_utf8_lossy(&disk.bytes()).into_owned();
+    assert!(bytes.contains("label") && !bytes.contains("canary"), "{bytes}");
+}
+
+#[test]
+fn a_resource_that_has_begun_or_has_versions_of_its_own_is_not_kept() {
+    let (before, disk) = kept(1);
+    let rig = page(&before, &disk);
+    let persist = |rig: &Rig| rig.resource.persist(Rc::new(Opened(disk.clone())), DAY).unwrap_err();
+    assert_eq!(persist(&rig).message, "this resource cannot be kept: it is kept already");
+    let begun = Rig::new(Setup::default(), |_| {});
+    let error = persist(&begun);
+    assert_eq!((error.code, error.message.as_str()), (ErrorCode::Invalid, "this resource cannot be kept: it has begun"));
+}
