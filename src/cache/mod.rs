@@ -11,7 +11,7 @@
 //! - `list` says what a list request means, `config.rs` how a resource is set up, `status.rs` what users see of it.
 //! - `memory.rs` bounds the bytes that all resources of a cache may hold. `latency.rs` times the way of an event. `flush.rs` is what is told at once.
 //!
-//! Imports: base64url, change, connection, growth, informer, json, key, message, metrics, object, reflector, runtime, selector, sort, source, status, store, time, version, view, watch.
+//! Imports: base64url, change, connection, growth, informer, json, key, message, metrics, object, persist, reflector, runtime, selector, sort, source, status, store, time, version, view, watch.
 
 mod availability;
 mod cacher;

@@ -3,5 +3,6 @@
 export { WatchCacheError } from "./error/errors.js";
 export type { SelectorMistake, WatchCacheErrorCode } from "./error/errors.js";
 export { createInformerFactory } from "./cache/informer-factory.js";
+export { forgetPersisted } from "./persist/forget.js";
 export type * from "./types.js";
 export { waitForSync } from "./informer/wait-for-sync.js";

@@ -26,6 +26,7 @@ export type * from "./kubernetes/types.js";
 export type * from "./object/metadata.js";
 export type * from "./object/path.js";
 export type * from "./object/readonly.js";
+export type * from "./persist/types.js";
 export type * from "./request/types.js";
 export type * from "./resource/types.js";
 export type * from "./status/types.js";

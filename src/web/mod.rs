@@ -5,12 +5,13 @@
 //!
 //! Start with `module.rs`, which opens resources. Then `handle` is what JavaScript holds of one, and `transport` where its bytes come from.
 //!
-//! Imports: cache, informer, json, metrics, object, reflector, relay, runtime, selector, source, status, store, time, version, view, watch.
+//! Imports: cache, informer, json, metrics, object, persist, reflector, relay, runtime, selector, source, status, store, time, version, view, watch.
 
 mod bag;
 mod bytes;
 mod error;
 mod handle;
+mod keeper;
 mod module;
 mod packet;
 mod panic;

@@ -16,6 +16,8 @@ import type { SharedMode, StartWorker } from "../link/workers.js";
 import type { Runtime } from "../load/instance.js";
 import type { KubeObject, ObjectLike } from "../object/metadata.js";
 import { invalid, readable } from "../options/kinds.js";
+import { Keeper } from "../persist/keeper.js";
+import type { PersistOptions } from "../persist/types.js";
 import type { Delivery } from "../resource/delivery.js";
 import type { PageLife, ResourceHost } from "../resource/host.js";
 import { ResourceImpl } from "../resource/resource.js";
@@ -36,6 +38,9 @@ import { baseUrl, readOptions, type Settings } from "./settings.js";
 import type { CacheStats, WatchCache } from "./types.js";
 
 const NO_LINES: readonly Line[] = [];
+/** What is kept of an identity, unless `persist` says otherwise. */
+const MAX_KEPT_BYTES = 64 * 2 ** 20;
+const MAX_KEPT_MS = 24 * 3_600_000;
 
 /**
  * The cache behind `createWatchCache`.
@@ -61,6 +66,9 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   /** How it gets at streams that a worker holds; undefined where it holds them itself. */
   readonly #sharing: Sharing | undefined;
   readonly #lines = new Map<ResourceImpl<any>, Line[]>();
+  /** The storage of those whose state is kept. */
+  readonly #keepers = new Map<ResourceImpl<any>, Keeper>();
+  #saidNotKept = false;
   readonly #forgotten = new FinalizationRegistry<string>((key) => {
     if (this.#resources.get(key)?.deref() === undefined) this.#resources.delete(key);
   });
@@ -105,21 +113,45 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     if (resource === undefined) {
       // Node encodes sooner than it compares.
       const encoder = (frames: FrameEncoder) => (this.runtime.host === undefined ? frames : undefined);
-      const start = (module: RawModule, delivery: Delivery, frames: FrameEncoder) =>
-        open(
+      const start = (module: RawModule, delivery: Delivery, frames: FrameEncoder) => {
+        const place = this.#targets.get(resource!) ?? target;
+        const isShared = this.#sharing?.isAlone === false;
+        const raw = open(
           module,
           this.#settings,
-          this.#targets.get(resource!) ?? target,
+          place,
           delivery,
           this.runtime,
           encoder(frames),
           (this.#memory ??= new module.RawMemory(this.#settings.memory?.maxBytes)),
-          this.#sharing?.isAlone === false ? (remote, namespace) => this.#connect(resource!, remote, namespace) : undefined,
+          isShared ? (remote, namespace) => this.#connect(resource!, remote, namespace) : undefined,
         );
+        if (!isShared) this.#persist(resource!, place, raw);
+        return raw;
+      };
       resource = new ResourceImpl(this, target.name, start, target.labels);
       this.#place(resource, target);
     }
     return resource as unknown as Resource<T>;
+  }
+
+  /** Keeps the state of a resource, where that is wanted and has a version of the server's. */
+  #persist(resource: ResourceImpl<any>, target: Target, raw: RawResource): void {
+    const { persist, identity, server, strip } = this.#settings;
+    if (persist === undefined || !isKept(persist, target)) return;
+    const place = target.source === undefined ? [baseUrl(server), target.key] : ["source", target.name];
+    const keeper = new Keeper([identity!, JSON.stringify([...place, strip])], persist.maxBytes ?? MAX_KEPT_BYTES, (error) =>
+      this.#notKept(error),
+    );
+    raw.persist(keeper, persist.maxAgeMs ?? MAX_KEPT_MS);
+    this.#keepers.set(resource, keeper);
+  }
+
+  /** Said once: without storage a cache works as well. */
+  #notKept(error: unknown): void {
+    if (this.#saidNotKept) return;
+    this.#saidNotKept = true;
+    this.warn(`what is held is not kept for the next start: ${error instanceof Error ? error.message : String(error)}`);
   }
 
   /** A way to the worker that holds the resource, or that of a namespace. */
@@ -231,11 +263,13 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
       wake: (slept) => {
         this.runtime.loaded()?.slept(slept);
         this.#sharing?.wake();
+        for (const keeper of this.#keepers.values()) keeper.wake();
         for (const life of [...this.#open.values()]) life.wake();
       },
       hide: () => {
         for (const life of [...this.#open.values()]) life.hide();
         this.#sharing?.suspend();
+        for (const keeper of this.#keepers.values()) keeper.suspend();
       },
     });
     this.#stopListening = () => {
@@ -248,6 +282,8 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     this.#open.delete(resource);
     for (const line of this.lines(resource)) line.close();
     this.#lines.delete(resource);
+    this.#keepers.get(resource)?.close();
+    this.#keepers.delete(resource);
     if (this.#open.size > 0) return;
     this.#stopListening?.();
     this.#stopListening = undefined;
@@ -354,6 +390,13 @@ function open(
   return module.openShared(given, { ...transport, transport: "fetch" }, connect, delivery, memory);
 }
 
+/** Whether a state is kept. One that has no version of the server's cannot go on from it. */
+function isKept({ resources }: PersistOptions, target: Target): boolean {
+  const { name, source, pollMs } = target;
+  if ((target.spec && target.namespaces) !== undefined || pollMs !== undefined) return false;
+  return resources === undefined ? source === undefined && name !== "secrets" : resources.includes(name);
+}
+
 /** How a cache of these settings gets at the worker that holds its streams. */
 function sharingOf(
   settings: Settings,
@@ -361,10 +404,10 @@ function sharingOf(
   warn: (message: string) => void,
 ): ConstructorParameters<typeof Sharing>[0] {
   const { mode, identity, worker, auth, server, transport, credentials, strip, pageSize, watchList, idleTimeout } = settings;
-  const { retry, history, memory, checkConsistency } = settings;
-  const held = { transport, credentials, strip, pageSize, watchList, idleTimeout, retry, history, memory, checkConsistency };
+  const { retry, history, memory, checkConsistency, persist } = settings;
+  const held = { transport, credentials, strip, pageSize, watchList, idleTimeout, retry, history, memory, checkConsistency, persist };
   // Asked for when a worker is: a page that a server renders has no origin.
-  const options = () => ({ ...held, server: baseUrl(server) });
+  const options = () => ({ ...held, identity, server: baseUrl(server) });
   return {
     mode: mode as SharedMode,
     worker,
@@ -373,7 +416,7 @@ function sharingOf(
       return options();
     },
     get name() {
-      return `watchcache ${JSON.stringify([build, identity, options()])}`;
+      return `watchcache ${JSON.stringify([build, options()])}`;
     },
     auth: auth && (async () => portable(readCredentials(await auth()))),
     alone: (why) => warn(`there is no worker for the mode "${mode}", so this page holds its streams itself: ${why}`),

@@ -1,6 +1,7 @@
 import type { AbortSignalLike, HostFetch, Logger, UrlLike, WebSocketClass } from "../host/types.js";
 import type { NamedIndexes } from "../indexes/types.js";
 import type { Path } from "../object/path.js";
+import type { PersistOptions } from "../persist/types.js";
 import type { Credentials, MaybePromise } from "../upstream/types.js";
 
 /**
@@ -119,6 +120,11 @@ export interface WatchCacheOptions<Index extends string = string> {
    * things may give the same.
    */
   identity?: string | undefined;
+  /**
+   * Keeps what is held on disk, and shows it at the next start before the network answers, as `stale`. `identity` is required: what one user
+   * saw, no other is shown. `forgetPersisted(identity)` deletes it, and is what a logout calls. Credentials are never kept.
+   */
+  persist?: PersistOptions | undefined;
   /** Where the worker's script lies, if a bundler has not put it beside the others: that of `watchcache/worker.js`. Or what opens a `MessagePort` to one. */
   worker?: string | UrlLike | ((name: string) => any) | undefined;
   /** Where messages go. Default: the console. */

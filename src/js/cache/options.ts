@@ -17,6 +17,8 @@ const history: Kind = (value, name) => {
   return bounds;
 };
 
+const filled = is("text that is not empty", (value) => typeof value === "string" && value !== "");
+
 export const CACHE: Bag<WatchCacheOptions> = {
   server: is("a URL or its text", (value) => value !== "" && (typeof value === "string" || typeof value?.href === "string")),
   transport: word("auto", "websocket", "fetch"),
@@ -40,7 +42,8 @@ export const CACHE: Bag<WatchCacheOptions> = {
   logger: is("an object with the methods of console", (value) => [value?.warn, value?.error].every((log) => typeof log === "function")),
   signal,
   mode: word("inline", "worker", "shared"),
-  identity: is("text that is not empty", (value) => typeof value === "string" && value !== ""),
+  identity: filled,
+  persist: bag({ resources: list(filled), maxBytes: period, maxAgeMs: period }),
   worker: is(
     "a URL, its text, or a function",
     (value) => value !== "" && (["string", "function"].includes(typeof value) || typeof value?.href === "string"),

@@ -34,6 +34,7 @@ export interface Settings {
   readonly mode: "inline" | "worker" | "shared";
   readonly identity?: string | undefined;
   readonly worker?: WatchCacheOptions["worker"];
+  readonly persist?: WatchCacheOptions["persist"];
 }
 
 /** One index: by a path, or by a function. */
@@ -61,6 +62,8 @@ export function readOptions(given: WatchCacheOptions, judge?: Judge, usual: Sett
     for (const name of ["fetch", "WebSocket"] as const)
       if (options[name] !== undefined) throw invalid(name, `cannot be handed to a worker. Leave it out, or use the mode "inline"`);
   }
+  if (options.persist !== undefined && identity === undefined)
+    throw invalid("identity", "is missing: with `persist` what one user saw is kept, so say who this one is");
   if (options.server !== undefined) baseUrl(options.server, pageAddress() ?? "http://page");
   return {
     credentials: "same-origin",

@@ -18,8 +18,10 @@ use crate::object::Object;
 use crate::relay::Relay;
 use crate::source::Source;
 use crate::status::Error;
+use crate::time::{FOREVER, Millis};
 use crate::watch::Outbox;
 use crate::web::error::to_js;
+use crate::web::keeper::JsKeeper;
 use crate::web::panic::check;
 use crate::web::runtime::WebRuntime;
 
@@ -97,6 +99,19 @@ impl RawResource {
     /// Opens the list and the watch.
     pub fn start(&self) -> Result<(), JsValue> {
         self.core()?.start();
+        Ok(())
+    }
+
+    /// Has its state kept in this storage, from which nothing is taken that is older, in milliseconds. Called before `start`.
+    pub fn persist(&self, keeper: JsKeeper, max_age: f64) -> Result<(), JsValue> {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        self.core()?.persist(Rc::new(keeper), (max_age as Millis).min(FOREVER)).map_err(|error| to_js(&error))
+    }
+
+    /// Has what has changed written now: soon there may be no time for it.
+    #[wasm_bindgen(js_name = persistNow)]
+    pub fn persist_now(&self) -> Result<(), JsValue> {
+        self.core()?.persist_now();
         Ok(())
     }
 

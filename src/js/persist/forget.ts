@@ -1,0 +1,20 @@
+import { invalid } from "../options/kinds.js";
+import { got, transact, under } from "./database.js";
+
+/**
+ * Deletes all that was kept of an identity: what a logout calls. Caches of that identity that are open, in any page or worker of this origin, write
+ * nothing more.
+ *
+ * @param identity as it was given to `createWatchCache`
+ * @throws {WatchCacheError} `invalid` for what is no identity. What the storage says where it cannot delete.
+ */
+export async function forgetPersisted(identity: string): Promise<void> {
+  if (typeof identity !== "string" || identity === "") throw invalid("forgetPersisted takes an identity: text that is not empty");
+  if (globalThis.indexedDB === undefined) return;
+  await transact("readwrite", async ({ states, blocks, epochs }) => {
+    const epoch = (await got<number | undefined>(epochs.get(identity))) ?? 0;
+    epochs.put(epoch + 1, identity);
+    states.delete(under(identity));
+    blocks.delete(under(identity));
+  });
+}

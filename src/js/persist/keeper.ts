@@ -1,0 +1,127 @@
+import type { RawKeeper } from "../wire/raw.js";
+import { disconnect, got, type State, type StateKey, type Stores, transact, under } from "./database.js";
+import { Writing } from "./writing.js";
+
+/** The storage of one resource, while that is open. */
+export class Keeper implements RawKeeper {
+  readonly #key: StateKey;
+  readonly #maxBytes: number;
+  readonly #failed: (error: unknown) => void;
+  readonly #writing: Writing;
+  readonly #since = Date.now();
+  readonly #writer = crypto.randomUUID();
+  /** Bytes of the blocks that are there, by number. */
+  #blocks = new Map<number, number>();
+  /** How often the identity had been forgotten when this one began. */
+  #epoch: number | undefined;
+  #closed = false;
+
+  /** @param failed hears why something is not kept */
+  constructor(key: StateKey, maxBytes: number, failed: (error: unknown) => void) {
+    this.#key = key;
+    this.#maxBytes = maxBytes;
+    this.#failed = failed;
+    this.#writing = new Writing(`watchcache persist ${JSON.stringify(key)}`);
+  }
+
+  async read(): ReturnType<RawKeeper["read"]> {
+    // Who writes next knows what is there, unless somebody else could write after this.
+    await this.#writing.first;
+    try {
+      return await transact("readonly", async (stores) => {
+        const [epoch, state, keys, blocks] = await Promise.all([
+          this.#epochOf(stores),
+          got<State | undefined>(stores.states.get([...this.#key])),
+          got(stores.blocks.getAllKeys(under(...this.#key))),
+          got<Uint8Array[]>(stores.blocks.getAll(under(...this.#key))),
+        ]);
+        this.#epoch = epoch;
+        if (state === undefined) return undefined;
+        const numbers = keys.map((key) => (key as [string, string, number])[2]);
+        this.#blocks = new Map(numbers.map((number, at) => [number, blocks[at]!.length]));
+        return { head: state.head, numbers, blocks };
+      });
+    } catch (error) {
+      this.#tell(error);
+      return undefined;
+    }
+  }
+
+  async turn(): Promise<boolean> {
+    if (globalThis.indexedDB === undefined) throw new Error("there is no storage");
+    return this.#writing.turn();
+  }
+
+  async write(head: Uint8Array, numbers: Uint32Array, blocks: Uint8Array[], removed: Uint32Array, isWhole: boolean): Promise<void> {
+    // A page that was away may have lost its turn. What is there then is not known, and all of it is written.
+    const wasHeld = this.#writing.isHeld;
+    await this.#writing.turn();
+    if (!wasHeld && !isWhole) throw new Error("somebody else may have written");
+    const all = new Map(isWhole ? [] : this.#blocks);
+    for (const number of removed) all.delete(number);
+    numbers.forEach((number, at) => all.set(number, blocks[at]!.length));
+    const bytes = [...all.values()].reduce((sum, length) => sum + length, head.length);
+    try {
+      await transact("readwrite", async (stores) => {
+        if ((await this.#epochOf(stores)) !== (this.#epoch ??= await this.#epochOf(stores))) throw new Forgotten();
+        await this.#makeRoom(stores, bytes);
+        if (isWhole) stores.blocks.delete(under(...this.#key));
+        for (const number of removed) stores.blocks.delete([...this.#key, number]);
+        numbers.forEach((number, at) => stores.blocks.put(blocks[at], [...this.#key, number]));
+        const state: State = { head, bytes, at: Date.now(), writer: this.#writer };
+        stores.states.put(state, [...this.#key]);
+      });
+      this.#blocks = all;
+    } catch (error) {
+      // Who forgot wants it so.
+      if (error instanceof Forgotten) this.close();
+      else this.#tell(error);
+      throw error;
+    }
+  }
+
+  /** The page may be kept for the way back: only one that holds no lock is, and no database. */
+  suspend(): void {
+    this.#writing.suspend();
+    disconnect();
+  }
+
+  /** It is awake. */
+  wake(): void {
+    this.#writing.wake();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#writing.close();
+  }
+
+  async #epochOf({ epochs }: Stores): Promise<number> {
+    return (await got<number | undefined>(epochs.get(this.#key[0]))) ?? 0;
+  }
+
+  /** Removes what nobody has written since this one began, the oldest first, until so many bytes fit. */
+  async #makeRoom({ states, blocks }: Stores, bytes: number): Promise<void> {
+    const range = under(this.#key[0]);
+    const [keys, kept] = await Promise.all([got(states.getAllKeys(range)), got<State[]>(states.getAll(range))]);
+    const others = kept
+      .map((state, at) => ({ state, key: keys[at] as unknown as StateKey }))
+      .filter(({ key }) => key[1] !== this.#key[1])
+      .sort((a, b) => a.state.at - b.state.at);
+    let total = others.reduce((sum, { state }) => sum + state.bytes, bytes);
+    for (const { state, key } of others) {
+      if (total <= this.#maxBytes || state.at >= this.#since) break;
+      states.delete([...key]);
+      blocks.delete(under(...key));
+      total -= state.bytes;
+    }
+    if (total > this.#maxBytes) throw new Error(`it would take ${total} bytes, and maxBytes is ${this.#maxBytes}`);
+  }
+
+  #tell(error: unknown): void {
+    if (!this.#closed) this.#failed(error);
+  }
+}
+
+/** The identity was forgotten since this page began. */
+class Forgotten extends Error {}
