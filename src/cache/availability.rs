@@ -139,6 +139,11 @@ impl Availability {
         self.holds && self.status.phase != Phase::Closed
     }
 
+    /// When the state that is held was kept, where the server has not confirmed it.
+    pub fn restored_at(&self) -> Option<WallTime> {
+        self.restored
+    }
+
     /// Whether the server has said that what is held was a state of it. What was restored is none before that.
     pub fn is_confirmed(&self) -> bool {
         self.holds_list() && self.restored.is_none()
@@ -186,6 +191,7 @@ impl Availability {
     pub(super) fn restored(&mut self, at: WallTime) {
         self.signals |= signal::STATUS;
         (self.holds, self.restored) = (true, Some(at));
+        (self.status.phase, self.status.listed) = (Phase::Reconnecting, None);
         self.status.stale_since = Some(at);
         self.waiters.restored();
     }
@@ -373,6 +379,11 @@ impl Availability {
         } else {
             self.waiters.held()
         }
+    }
+
+    /// Completes when what was restored is confirmed, whatever the server refuses until then; none where nothing waits for that.
+    pub fn wait_confirmed(&mut self) -> Option<Listed> {
+        (self.restored.is_some() && !self.ready.is_stopped()).then(|| self.waiters.confirmed())
     }
 
     /// Ends when it is known how the connection stands; none where it is.

@@ -29,6 +29,7 @@ pub(super) struct ListWaiters {
     first: Vec<oneshot::Sender<Result<(), Error>>>,
     next: Vec<oneshot::Sender<Result<(), Error>>>,
     held: Vec<oneshot::Sender<Result<(), Error>>>,
+    confirmed: Vec<oneshot::Sender<Result<(), Error>>>,
     // Told by being dropped.
     opening: Vec<oneshot::Sender<()>>,
 }
@@ -49,6 +50,11 @@ impl ListWaiters {
         Self::wait(&mut self.held)
     }
 
+    /// Completes when what is held is known to be a state of the server, or with why that will not be.
+    pub(super) fn confirmed(&mut self) -> Listed {
+        Self::wait(&mut self.confirmed)
+    }
+
     fn wait(waiters: &mut Vec<oneshot::Sender<Result<(), Error>>>) -> Listed {
         let (sender, receiver) = oneshot::channel();
         add(waiters, sender, oneshot::Sender::is_canceled);
@@ -64,7 +70,8 @@ impl ListWaiters {
 
     /// A list is applied, or none will be.
     pub(super) fn end_list_waits(&mut self, result: &Result<(), Error>) {
-        for waiter in self.first.drain(..).chain(self.next.drain(..)).chain(self.held.drain(..)) {
+        let all = self.first.drain(..).chain(self.next.drain(..)).chain(self.held.drain(..)).chain(self.confirmed.drain(..));
+        for waiter in all {
             let _gone = waiter.send(result.clone());
         }
     }
@@ -78,7 +85,7 @@ impl ListWaiters {
 
     /// What is held is a state of the server, without a list.
     pub(super) fn synced(&mut self) {
-        for waiter in self.first.drain(..) {
+        for waiter in self.first.drain(..).chain(self.confirmed.drain(..)) {
             let _gone = waiter.send(Ok(()));
         }
     }

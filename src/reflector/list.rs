@@ -18,6 +18,7 @@ use crate::json::{ListHead, ListScanner};
 use crate::source::page::{Pace, read_with};
 use crate::source::{ListRequest, PageStream};
 use crate::status::Error;
+use crate::time::WallTime;
 
 /// How often a page behind the first is asked for again before the list is given up, as client-go's transport does.
 const MAX_PAGE_RETRIES: u32 = 10;
@@ -111,6 +112,7 @@ impl Reflector {
         listing.end_page();
         let first = listing.pager.version().is_none();
         listing.pager.follow(&head)?;
+        listing.kept_at = head.kept_at.map(WallTime::from_unix_millis);
         if let Some(version) = listing.pager.version().filter(|_| first && listing.pager.is_under_way()) {
             let request = self.watch_request(version);
             self.beside.begin(version, self.source.watch(request));

@@ -13,6 +13,7 @@ use crate::object::Object;
 use crate::source::page::{Items, unreadable};
 use crate::source::{ListRequest, Pager};
 use crate::status::Error;
+use crate::time::WallTime;
 use crate::version::Version;
 
 /// Objects a message: few enough to be shown within a frame of the screen, and the same however the bytes were cut.
@@ -32,6 +33,8 @@ pub(super) struct Listing {
     /// Items of this page that cannot be taken.
     refused: Vec<(Identity, Error)>,
     quarantined: Vec<Quarantined>,
+    /// When the state was kept, where the server has not confirmed it.
+    pub(super) kept_at: Option<WallTime>,
 }
 
 /// A whole list.
@@ -42,6 +45,8 @@ pub(super) struct List {
     pub(super) quarantined: Vec<Quarantined>,
     /// What of it came by a watch, while it was read.
     pub(super) ahead: Order,
+    /// When the state was kept, where the server has not confirmed it.
+    pub(super) kept_at: Option<WallTime>,
 }
 
 impl Listing {
@@ -62,6 +67,7 @@ impl Listing {
             page_start: 0,
             refused: Vec::new(),
             quarantined: Vec::new(),
+            kept_at: None,
         }
     }
 
@@ -123,7 +129,7 @@ impl Listing {
     /// The list, once its pager has no more to ask for.
     pub(super) fn finish(self) -> List {
         let version = self.pager.version().cloned().unwrap_or_default();
-        List { objects: self.objects, version, quarantined: self.quarantined, ahead: Order::default() }
+        List { objects: self.objects, version, quarantined: self.quarantined, ahead: Order::default(), kept_at: self.kept_at }
     }
 }
 

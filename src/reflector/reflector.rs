@@ -207,11 +207,17 @@ impl Reflector {
         self.order.replace(&list.version)?;
         self.order.join(list.ahead);
         self.host.control.refresh.set(false);
+        let kept_at = list.kept_at.filter(|_| !self.listed);
         self.listed = true;
         if self.quarantine.listed(list.quarantined)? {
             self.sink.send(Message::Quarantine(self.quarantine.all())).await;
         }
-        self.sink.send(Message::Replace { objects: list.objects, version: list.version }).await;
+        let List { objects, version, .. } = list;
+        let state = match kept_at {
+            Some(at) => Message::Restored(Restored { objects, version, at }),
+            None => Message::Replace { objects, version },
+        };
+        self.sink.send(state).await;
         Ok(())
     }
 

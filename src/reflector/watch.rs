@@ -10,9 +10,10 @@
 
 use std::cell::RefCell;
 use std::mem;
+use std::pin::Pin;
 
-use futures::future::LocalBoxFuture;
-use futures::{FutureExt, StreamExt};
+use futures::future::{LocalBoxFuture, poll_immediate};
+use futures::{FutureExt, StreamExt, stream};
 
 use super::breaker::Verb;
 use super::failure::{self, Next};
@@ -25,6 +26,7 @@ use super::state::{Notice, OpenWatch, PendingWatch, RoundEnd, State, WatchPlan};
 use super::throttle::Outgoing;
 use crate::connection::Connection;
 use crate::json::FieldSet;
+use crate::json::value::Value;
 use crate::message::Message;
 use crate::runtime::Runtime;
 use crate::source::page::{self, head_version};
@@ -79,6 +81,16 @@ async fn current_version(source: &dyn Source, runtime: &dyn Runtime) -> Result<V
     head_version(&page::read(body, &RefCell::new(FieldSet::new(Vec::new())), runtime, &mut |_| {}).await?)
 }
 
+/// Whether the first frame is there, and is an ERROR. So a server answers which has forgotten the version, and opens the watch all the same.
+async fn refuses(watch: &mut OpenWatch) -> bool {
+    let mut stream = mem::replace(&mut watch.stream, stream::empty().boxed_local()).peekable();
+    let first = poll_immediate(Pin::new(&mut stream).peek()).await;
+    let refuses =
+        matches!(first, Some(Some(Ok(frame))) if Value::parse(frame).is_ok_and(|frame| frame.text("type") == Some(Some("ERROR"))));
+    watch.stream = stream.boxed_local();
+    refuses
+}
+
 impl Reflector {
     /// Opens the watch, or waits for the one that was asked for.
     pub(super) async fn open(&mut self, plan: WatchPlan) -> State {
@@ -96,11 +108,7 @@ impl Reflector {
             Notice::Nothing => {}
         }
         match self.connect(pending).await {
-            Answer::Open(_) if self.unconfirmed && self.was_reset().await => State::Ended(RoundEnd::asked()),
-            Answer::Open(watch) => {
-                self.unconfirmed = false;
-                State::Watching(watch)
-            }
+            Answer::Open(watch) => State::Watching(watch),
             Answer::Failed(error) => self.after(failure::of_opening(&error), error),
             Answer::Asked => State::Opening(WatchPlan::again(None)),
         }
@@ -179,7 +187,15 @@ impl Reflector {
     pub(super) async fn watch(&mut self, mut watch: OpenWatch) -> State {
         let (opened, from) = (watch.opened, watch.from.take());
         self.throttle.tries.opened(opened);
-        self.sink.connection(Connection::Live).await;
+        if self.unconfirmed {
+            if self.was_reset().await {
+                return State::Ended(RoundEnd::asked());
+            }
+            self.unconfirmed = refuses(&mut watch).await;
+        }
+        if !self.unconfirmed {
+            self.sink.connection(Connection::Live).await;
+        }
         let stream = self.throttle.stream_opened(opened);
         let end = self.follow(watch).await;
         drop(stream);

@@ -7,6 +7,7 @@ use crate::json::write::Document;
 use crate::object::Object;
 use crate::source::PageStream;
 use crate::status::Error;
+use crate::time::WallTime;
 use crate::watch::{EventKind, WatchEvent};
 
 use futures::stream::{self, StreamExt};
@@ -15,11 +16,16 @@ use futures::stream::{self, StreamExt};
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// The body of a page, made as it is read.
-pub(super) fn page(list: List) -> PageStream {
+///
+/// `kept_at`: when the state was kept, where nobody has confirmed it.
+pub(super) fn page(list: List, kept_at: Option<WallTime>) -> PageStream {
     let mut metadata = Document::new();
     metadata.text("resourceVersion", &list.version.to_string()).optional("continue", list.continue_token.as_deref());
     if let Some(remaining) = list.remaining {
         metadata.raw("remainingItemCount", &remaining.to_string());
+    }
+    if let Some(at) = kept_at {
+        metadata.raw("keptAt", &at.as_unix_millis().to_string());
     }
     let head = format!(r#"{{"metadata":{},"items":["#, metadata.finish());
     let objects = list.objects.into_iter().peekable();
@@ -84,7 +90,7 @@ mod tests {
     }
 
     fn chunks(list: List) -> Vec<Vec<u8>> {
-        VirtualTime::new(1).run_until(page(list).map(Result::unwrap).collect())
+        VirtualTime::new(1).run_until(page(list, None).map(Result::unwrap).collect())
     }
 
     #[test]

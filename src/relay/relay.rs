@@ -70,16 +70,17 @@ impl Source for Relay {
         let resource = self.resource.clone();
         async move {
             if !request.as_held {
-                return Ok(page(resource.list(options(request)).await?));
+                return Ok(page(resource.list(options(request)).await?, None));
             }
             // What is held, however it stands. A server would ask its own upstream while that is out of reach, and whoever comes early, or then, would
             // cost one more list. Why it does not come is told by `standing`.
             let held = resource.with(|cacher| cacher.availability_mut().wait_held());
             held.await.unwrap_or_else(|_| Err(Error::closed()))?;
-            Ok(page(resource.with(|cacher| {
+            let (list, kept_at) = resource.with(|cacher| {
                 let objects = cacher.store().iter().cloned().collect();
-                List { objects, version: cacher.version().clone(), ..List::default() }
-            })))
+                (List { objects, version: cacher.version().clone(), ..List::default() }, cacher.availability().restored_at())
+            });
+            Ok(page(list, kept_at))
         }
         .boxed_local()
     }
@@ -93,6 +94,15 @@ impl Source for Relay {
             timeout_seconds: Some(request.timeout_seconds),
             ..WatchOptions::default()
         };
+        // Whoever has what was kept would take an open watch for the server's word.
+        if let Some(confirmed) = self.resource.with(|cacher| cacher.availability_mut().wait_confirmed()) {
+            let (streams, resource) = (self.streams.clone(), self.resource.clone());
+            return async move {
+                confirmed.await.unwrap_or_else(|_| Err(Error::closed()))?;
+                Ok(streams.open(&resource, options).boxed_local())
+            }
+            .boxed_local();
+        }
         let watch = self.streams.open(&self.resource, options);
         if self.source.polls() {
             self.tell_poll();

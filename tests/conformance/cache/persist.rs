@@ -7,10 +7,11 @@ use watchcache::cache::MIN_WRITE_INTERVAL_MS as INTERVAL_MS;
 use watchcache::connection::Phase;
 use watchcache::informer::InformerOptions;
 use watchcache::runtime::Clock;
-use watchcache::status::ErrorCode;
+use watchcache::status::{ErrorCode, Status};
 use watchcache::time::Millis;
 
 use crate::after;
+use crate::helpers::channel::relay_over;
 use crate::helpers::disk::{Disk, Opened};
 use crate::helpers::informed::Informed;
 use crate::helpers::rig::{Rig, Setup};
@@ -99,6 +100,50 @@ fn a_version_that_is_gone_costs_a_list_of_which_only_differences_show() {
     assert_eq!(rig.view_rows(view), ["ns/new@105", "ns/pod-1@102", "ns/pod-2@103"]);
     assert_eq!(requests(&rig.upstream), (1, 2));
     assert_eq!(rig.resource.with(|cacher| cacher.availability().lists()), 1);
+}
+
+/// So servers answer over a stream: it opens, and its first frame says that the version is gone.
+#[test]
+fn a_version_that_is_gone_as_the_stream_says_is_not_confirmed_by_its_opening() {
+    let (before, disk) = kept(3);
+    before.upstream.delete("ns", "pod-0");
+    before.upstream.expire();
+    let gone = format!(r#"{{"type":"ERROR","object":{}}}"#, Status::too_old(103, 104).to_json());
+    before.upstream.watch_faults.borrow_mut().push_back(WatchFault::Say(vec![gone]));
+    before.upstream.list_faults.borrow_mut().extend([ListFault::None, ListFault::Hang]);
+    let rig = page(&before, &disk);
+    let mut synced = rig.resource.clone().synced().boxed_local();
+    rig.resource.start();
+    rig.run(0);
+    assert_eq!(names(&rig).len(), 3);
+    assert!(rig.status().stale && (&mut synced).now_or_never().is_none(), "{:?}", rig.status());
+    rig.run(180_000);
+    rig.wait(synced).unwrap();
+    assert_eq!(names(&rig), ["ns/pod-1", "ns/pod-2"]);
+}
+
+#[test]
+fn who_shares_what_was_kept_shows_it_as_stale_and_hears_when_it_is_confirmed() {
+    let (before, disk) = kept(3);
+    before.upstream.put("ns", "new");
+    hear_nothing(&before.upstream);
+    let worker = page(&before, &disk);
+    let source = Rc::new(Shared(before.upstream.clone()));
+    let tab = Rig::over(&Setup::default(), before.time.clone(), before.upstream.clone(), relay_over(worker.resource.clone(), source));
+    worker.resource.start();
+    let mut synced = tab.resource.clone().synced().boxed_local();
+    tab.resource.start();
+    tab.run(0);
+    assert_eq!(names(&tab).len(), 3);
+    assert!(tab.status().stale && tab.status().stale_since == worker.status().stale_since, "{:?}", tab.status());
+    assert!((&mut synced).now_or_never().is_none());
+    worker.resource.resume();
+    worker.run(5_000);
+    worker.resource.resume();
+    tab.wait(synced).unwrap();
+    tab.run(0);
+    assert_eq!((names(&tab).len(), tab.status().stale, tab.status().phase), (4, false, Phase::Live));
+    assert_eq!(requests(&before.upstream).0, 0);
 }
 
 #[test]

@@ -1,0 +1,287 @@
+// Warm starts in a real browser: what is kept, who may see it, and what is left when the storage fails.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { startServer } from "../../www/server/index.mjs";
+import { except, launchBrowser } from "../engines/launch.mjs";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const TOKEN = "a-canary-of-the-page";
+/** Tabs of one profile. */
+const TABS = except({ webkit: "its driver opens one page at a time" });
+
+let browser;
+before(async () => (browser = await launchBrowser()));
+after(() => browser?.close());
+
+/** A server with a token, and what opens pages of one profile on it. */
+async function profile(t, settings = {}) {
+  const server = await startServer({ port: 0, pods: 300, rate: 0, tokens: [TOKEN], root, ...settings });
+  t.after(() => server.close());
+  const context = await browser.newContext();
+  t.after(() => context.close());
+  /** A page whose cache keeps what it holds. Without `synced` it does not wait for the server. */
+  const open = async (options = {}, { names = ["pods"], synced = true, before = () => {} } = {}) => {
+    const page = await context.newPage();
+    const said = [];
+    const lists = [];
+    page.on("console", (message) => message.type() === "warning" && said.push(message.text()));
+    page.on("request", (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      // One that asks for a single object wants to know the version alone.
+      if (/^\/api/.test(pathname) && !searchParams.has("watch") && searchParams.get("limit") !== "1") lists.push(pathname);
+    });
+    await page.goto(`${server.url}/dist/`, { waitUntil: "commit" }).catch(() => {});
+    await page.evaluate(before);
+    await page.evaluate(
+      async ([given, token, names, synced]) => {
+        const { createWatchCache, forgetPersisted } = await import("/dist/index.js");
+        const cache = createWatchCache({ identity: "jane", persist: {}, auth: () => ({ token }), ...given });
+        const resources = names.map((name) => cache.resource(name));
+        const [pods] = resources;
+        Object.assign(globalThis, { cache, pods, resources, forgetPersisted, told: [], blanks: 0 });
+        const view = pods.view();
+        view.subscribe(() => {
+          if (view.rows.length === 0 && globalThis.told.length > 0) globalThis.blanks++;
+          globalThis.told.push(view.rows.length);
+        });
+        globalThis.view = view;
+        for (const resource of resources.slice(1)) resource.view();
+        if (synced) for (const resource of resources) await resource.synced();
+      },
+      [options, TOKEN, names, synced],
+    );
+    return Object.assign(page, { said, lists });
+  };
+  return { server, context, open };
+}
+
+/** What stands in the database. @param {import("playwright-core").Page} page */
+const kept = (page) =>
+  page.evaluate(async () => {
+    const request = indexedDB.open("watchcache");
+    const database = await new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+    try {
+      if (!database.objectStoreNames.contains("states")) return { states: [], blocks: [], text: "" };
+      const transaction = database.transaction(["states", "blocks"]);
+      const all = (name, what) =>
+        new Promise((resolve) => {
+          const asked = transaction.objectStore(name)[what]();
+          asked.onsuccess = () => resolve(asked.result);
+        });
+      const [states, heads, blocks, bytes] = await Promise.all([
+        all("states", "getAllKeys"),
+        all("states", "getAll"),
+        all("blocks", "getAllKeys"),
+        all("blocks", "getAll"),
+      ]);
+      const text = [...heads.map(({ head }) => head), ...bytes].map((part) => new TextDecoder("latin1").decode(part)).join("\n");
+      return { states, blocks, text, versions: heads.map(({ head }) => JSON.parse(new TextDecoder().decode(head).slice(16)).version) };
+    } finally {
+      database.close();
+    }
+  });
+
+/** Until it holds, of what stands in the database. */
+async function untilKept(page, holds) {
+  for (const deadline = Date.now() + 20_000; ; await page.waitForTimeout(100)) {
+    const found = await kept(page);
+    if (await holds(found, page)) return found;
+    assert.ok(Date.now() < deadline, `waited in vain: ${JSON.stringify({ ...found, text: found.text.length })}`);
+  }
+}
+
+const rows = () =>
+  globalThis.view.rows.map(({ metadata: { namespace, name, resourceVersion } }) => [`${namespace}/${name}`, resourceVersion]);
+const held = async (page) => JSON.stringify(await page.evaluate(rows));
+const due = (server) => JSON.stringify(server.control.digest("pods", "").items);
+/** What the page holds is all that the server has, and is kept. */
+const isWhole = (server) => async (found, page) =>
+  (await held(page)) === due(server) && found.versions?.includes(await page.evaluate(() => globalThis.pods.resourceVersion));
+
+test("a reload shows rows while the server is away, and goes on from there without a list", async (t) => {
+  const { server, open } = await profile(t);
+  const first = await open();
+  await untilKept(first, isWhole(server));
+  assert.equal(first.lists.length > 0, true);
+  await first.close();
+  server.control.step(50);
+  server.control.fault("status", { on: "all", code: 503 });
+
+  const opened = Date.now();
+  const page = await open({}, { synced: false });
+  await page.waitForFunction(() => globalThis.view.rows.length > 0);
+  const early = await page.evaluate(() => globalThis.pods.status);
+  assert.equal(early.stale, true);
+  assert.ok(early.staleSince < opened && early.staleSince > opened - 60_000, String(early.staleSince));
+  assert.notEqual(early.phase, "live");
+  const synced = page.evaluate(() =>
+    Promise.race([globalThis.pods.synced().then(() => "synced"), new Promise((resolve) => setTimeout(resolve, 500, "waits"))]),
+  );
+  assert.equal(await synced, "waits");
+
+  server.control.fault("clear");
+  await page.evaluate(() => globalThis.pods.resume());
+  await page.waitForFunction(() => globalThis.pods.status.phase === "live" && !globalThis.pods.status.stale);
+  await page.waitForFunction(
+    (due) =>
+      JSON.stringify(
+        globalThis.view.rows.map(({ metadata: { namespace, name, resourceVersion } }) => [`${namespace}/${name}`, resourceVersion]),
+      ) === due,
+    due(server),
+  );
+  assert.equal(await page.evaluate(() => globalThis.blanks), 0);
+  assert.deepEqual(page.lists, []);
+  assert.deepEqual(page.said, []);
+});
+
+test("a version that the server has forgotten is listed, and only differences show", async (t) => {
+  const { server, open } = await profile(t);
+  const first = await open();
+  await untilKept(first, isWhole(server));
+  await first.close();
+  server.control.step(50);
+  server.control.fault("expire");
+  const page = await open();
+  assert.equal(await held(page), due(server));
+  assert.equal(await page.evaluate(() => globalThis.blanks), 0);
+  assert.ok(page.lists.length > 0);
+});
+
+test("another identity, another server and other fields see nothing of it; secrets and credentials are in no byte", async (t) => {
+  const { server, open } = await profile(t);
+  const secret = { metadata: { name: "s", namespace: "default" }, stringData: { password: "canary-of-a-secret" } };
+  const made = await fetch(`${server.url}/api/v1/namespaces/default/secrets`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${TOKEN}` },
+    body: JSON.stringify({ apiVersion: "v1", kind: "Secret", ...secret }),
+  });
+  const names = made.status === 201 ? ["pods", "secrets"] : ["pods"];
+  const first = await open({}, { names });
+  const found = await untilKept(first, isWhole(server));
+  assert.equal(found.states.length, 1, JSON.stringify(found.states));
+  for (const canary of [TOKEN, "canary-of-a-secret", btoa("canary-of-a-secret")]) assert.ok(!found.text.includes(canary), canary);
+  await first.close();
+  server.control.fault("status", { on: "all", code: 503 });
+  for (const other of [{ identity: "joe" }, { server: `${server.url}/other` }, { strip: ["spec"] }]) {
+    const page = await open(other, { synced: false });
+    await page.waitForFunction(() => ["reconnecting", "failed"].includes(globalThis.pods.status.phase));
+    assert.equal(await page.evaluate(() => globalThis.view.rows.length), 0, JSON.stringify(other));
+    await page.close();
+  }
+});
+
+test("what is forgotten is gone, and a page that is open writes nothing more", TABS, async (t) => {
+  const { server, open } = await profile(t);
+  const page = await open();
+  await untilKept(page, isWhole(server));
+  const joe = await open({ identity: "joe" });
+  await untilKept(joe, ({ states }) => states.length === 2);
+  await joe.evaluate(() => globalThis.forgetPersisted("jane"));
+  const left = await kept(joe);
+  assert.deepEqual(new Set([...left.states, ...left.blocks].map(([identity]) => identity)), new Set(["joe"]));
+  server.control.step(50);
+  await page.waitForTimeout(5_000);
+  assert.ok(!(await kept(joe)).states.some(([identity]) => identity === "jane"));
+  assert.deepEqual(page.said, []);
+  // Who signs in again is kept again.
+  await page.close();
+  const again = await open();
+  await untilKept(again, ({ states }) => states.some(([identity]) => identity === "jane"));
+});
+
+test("any block that is not what was written costs a list, and nothing else", async (t) => {
+  const { server, open } = await profile(t);
+  const first = await open();
+  await untilKept(first, isWhole(server));
+  await first.evaluate(async () => {
+    const request = indexedDB.open("watchcache");
+    await new Promise((resolve) => (request.onsuccess = resolve));
+    const transaction = request.result.transaction("blocks", "readwrite");
+    const store = transaction.objectStore("blocks");
+    const cursor = store.openCursor();
+    cursor.onsuccess = () => {
+      const { value, key } = cursor.result;
+      value[value.length - 1] ^= 1;
+      store.put(value, key);
+    };
+    await new Promise((resolve) => (transaction.oncomplete = resolve));
+    request.result.close();
+  });
+  await first.close();
+  const page = await open();
+  assert.equal(await held(page), due(server));
+  assert.ok(page.lists.length > 0);
+  assert.deepEqual(page.said, []);
+  // It is written anew, as a whole.
+  await page.close();
+  const third = await open({}, { synced: false });
+  await untilKept(third, isWhole(server));
+});
+
+test("of two pages one writes, and the other takes over when that is gone", TABS, async (t) => {
+  const { server, open } = await profile(t);
+  const [one, two] = [await open(), await open()];
+  await untilKept(one, isWhole(server));
+  await one.close();
+  server.control.step(20);
+  await untilKept(two, isWhole(server));
+});
+
+test("without storage, with a newer database or with too little room a cache works, and says so once", async (t) => {
+  const { server, open } = await profile(t);
+  const cases = {
+    "this host has no IndexedDB": () => delete globalThis.indexedDB && Object.defineProperty(globalThis, "indexedDB", { value: undefined }),
+    "less than the existing version|requested version": async () => {
+      const request = indexedDB.open("watchcache", 99);
+      await new Promise((resolve) => (request.onsuccess = resolve));
+      request.result.close();
+    },
+  };
+  for (const [words, before] of Object.entries(cases)) {
+    const page = await open({}, { names: ["pods", "nodes"], before });
+    assert.equal(await held(page), due(server));
+    await page.waitForTimeout(2_500);
+    assert.equal(page.said.length, 1, page.said.join("\n"));
+    assert.match(page.said[0], new RegExp(`is not kept for the next start: .*(${words})`, "s"));
+    await page.close();
+  }
+});
+
+test("more than maxBytes is not kept, and that is said once", async (t) => {
+  const { server, open } = await profile(t);
+  const page = await open({ persist: { maxBytes: 1_000 } });
+  await page.waitForTimeout(3_500);
+  assert.equal(page.said.length, 1, page.said.join("\n"));
+  assert.match(page.said[0], /it would take \d+ bytes, and maxBytes is 1000/);
+  assert.equal((await kept(page)).states.length, 0);
+  assert.equal(await held(page), due(server));
+});
+
+test("the worker of a shared cache keeps for all tabs: the next one shows rows while the server is away", TABS, async (t) => {
+  const { server, open } = await profile(t);
+  const first = await open({ mode: "shared" });
+  assert.equal(await first.evaluate(() => globalThis.cache.stats().mode), "shared");
+  const found = await untilKept(first, isWhole(server));
+  assert.equal(found.states.length, 1);
+  await first.close();
+  // The worker ends with its last tab.
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  server.control.step(20);
+  server.control.fault("status", { on: "all", code: 503 });
+  const page = await open({ mode: "shared" }, { synced: false });
+  await page.waitForFunction(() => globalThis.view.rows.length > 0);
+  assert.equal(await page.evaluate(() => globalThis.pods.status.stale), true);
+  server.control.fault("clear");
+  await page.evaluate(() => globalThis.pods.resume());
+  await page.waitForFunction(
+    (due) =>
+      JSON.stringify(
+        globalThis.view.rows.map(({ metadata: { namespace, name, resourceVersion } }) => [`${namespace}/${name}`, resourceVersion]),
+      ) === due,
+    due(server),
+  );
+});
