@@ -99,6 +99,12 @@ const rows = () =>
 const held = async (page) => JSON.stringify(await page.evaluate(rows));
 const due = (server) => JSON.stringify(server.control.digest("pods", "").items);
 /** What the page holds is all that the server has, and is kept. */
+/** Until the page shows what the server has. */
+async function untilHeld(page, server) {
+  const deadline = Date.now() + 15_000;
+  while ((await held(page)) !== due(server) && Date.now() < deadline) await page.waitForTimeout(20);
+  assert.equal(await held(page), due(server));
+}
 const isWhole = (server) => async (found, page) =>
   (await held(page)) === due(server) && found.versions?.includes(await page.evaluate(() => globalThis.pods.resourceVersion));
 
@@ -126,13 +132,7 @@ test("a reload shows rows while the server is away, and goes on from there witho
   server.control.fault("clear");
   await page.evaluate(() => globalThis.pods.resume());
   await page.waitForFunction(() => globalThis.pods.status.phase === "live" && !globalThis.pods.status.stale);
-  await page.waitForFunction(
-    (due) =>
-      JSON.stringify(
-        globalThis.view.rows.map(({ metadata: { namespace, name, resourceVersion } }) => [`${namespace}/${name}`, resourceVersion]),
-      ) === due,
-    due(server),
-  );
+  await untilHeld(page, server);
   assert.equal(await page.evaluate(() => globalThis.blanks), 0);
   assert.deepEqual(page.lists, []);
   assert.deepEqual(page.said, []);
@@ -146,7 +146,7 @@ test("a version that the server has forgotten is listed, and only differences sh
   server.control.step(50);
   server.control.fault("expire");
   const page = await open();
-  assert.equal(await held(page), due(server));
+  await untilHeld(page, server);
   assert.equal(await page.evaluate(() => globalThis.blanks), 0);
   assert.ok(page.lists.length > 0);
 });
@@ -213,7 +213,7 @@ test("any block that is not what was written costs a list, and nothing else", as
   });
   await first.close();
   const page = await open();
-  assert.equal(await held(page), due(server));
+  await untilHeld(page, server);
   assert.ok(page.lists.length > 0);
   assert.deepEqual(page.said, []);
   // It is written anew, as a whole.
@@ -243,7 +243,7 @@ test("without storage, with a newer database or with too little room a cache wor
   };
   for (const [words, before] of Object.entries(cases)) {
     const page = await open({}, { names: ["pods", "nodes"], before });
-    assert.equal(await held(page), due(server));
+    await untilHeld(page, server);
     await page.waitForTimeout(2_500);
     assert.equal(page.said.length, 1, page.said.join("\n"));
     assert.match(page.said[0], new RegExp(`is not kept for the next start: .*(${words})`, "s"));
@@ -258,7 +258,7 @@ test("more than maxBytes is not kept, and that is said once", async (t) => {
   assert.equal(page.said.length, 1, page.said.join("\n"));
   assert.match(page.said[0], /it would take \d+ bytes, and maxBytes is 1000/);
   assert.equal((await kept(page)).states.length, 0);
-  assert.equal(await held(page), due(server));
+  await untilHeld(page, server);
 });
 
 test("the worker of a shared cache keeps for all tabs: the next one shows rows while the server is away", TABS, async (t) => {
@@ -277,11 +277,5 @@ test("the worker of a shared cache keeps for all tabs: the next one shows rows w
   assert.equal(await page.evaluate(() => globalThis.pods.status.stale), true);
   server.control.fault("clear");
   await page.evaluate(() => globalThis.pods.resume());
-  await page.waitForFunction(
-    (due) =>
-      JSON.stringify(
-        globalThis.view.rows.map(({ metadata: { namespace, name, resourceVersion } }) => [`${namespace}/${name}`, resourceVersion]),
-      ) === due,
-    due(server),
-  );
+  await untilHeld(page, server);
 });
