@@ -9,7 +9,7 @@
 //! | `restore.rs` | the state that a head and its blocks are, or nothing |
 //!
 //! Storage is a convenience. What does not check out is thrown away whole, and the state is listed. A mixture of two states is never shown: a head
-//! names the checksum of each of its blocks, so it stands for nothing until the last of them is there.
+//! names the checksum of each of its blocks. So it stands for nothing until the last of them is there.
 //!
 //! Imports: json, message, object, runtime, source, status, store, time, version.
 
