@@ -222,6 +222,35 @@ test("any block that is not what was written costs a list, and nothing else", as
   await untilKept(third, isWhole(server));
 });
 
+test("a source of one's own is kept where it is named, and goes on from its version", async (t) => {
+  const { open } = await profile(t);
+  const start = async (page) =>
+    page.evaluate(async () => {
+      const { createWatchCache } = await import("/dist/index.js");
+      const { memorySource } = await import("/dist/memory/index.js");
+      const source = memorySource();
+      for (const name of ["a", "b"]) await source.create({ body: JSON.stringify({ metadata: { name } }) }).catch(() => {});
+      const lists = [];
+      const { list } = source;
+      source.list = (...given) => (lists.push(given[0].limit), list.apply(source, given));
+      const cache = createWatchCache({ identity: "jane", persist: { resources: ["mine"] } });
+      const mine = cache.resource({ source, id: "mine" });
+      Object.assign(globalThis, { pods: mine, mine: { lists, cache } });
+      await mine.synced();
+      return mine.view().rows.map(({ metadata }) => metadata.name);
+    });
+  const first = await open({ persist: undefined });
+  assert.deepEqual(await start(first), ["a", "b"]);
+  await untilKept(first, ({ states }) => states.length === 1);
+  await first.close();
+  const page = await open({ persist: undefined });
+  assert.deepEqual(await start(page), ["a", "b"]);
+  assert.deepEqual(
+    (await page.evaluate(() => globalThis.mine.lists)).filter((limit) => limit !== 1),
+    [],
+  );
+});
+
 test("of two pages one writes, and the other takes over when that is gone", TABS, async (t) => {
   const { server, open } = await profile(t);
   const [one, two] = [await open(), await open()];

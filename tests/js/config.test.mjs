@@ -86,6 +86,7 @@ const BAGS = {
       flush: "word",
       mode: "word",
       identity: "text",
+      persist: "bag",
       debug: "flag",
       checkConsistency: "flag",
       logger: "bag",

@@ -1,5 +1,5 @@
 // What a dashboard's own code may write, and what it may not yet: each line under an `@ts-expect-error` must fail to compile.
-import { createInformerFactory, createWatchCache, waitForSync, WatchCacheError } from "watchcache";
+import { createInformerFactory, createWatchCache, forgetPersisted, waitForSync, WatchCacheError } from "watchcache";
 import type {
   ApiResource,
   BookmarkObject,
@@ -16,6 +16,7 @@ import type {
   InformerFactory,
   KubeObject,
   List,
+  PersistOptions,
   Resource,
   ResourceStatus,
   SelectorMistake,
@@ -76,8 +77,12 @@ createWatchCache({ mode: "worker", identity: "jane", worker: new URL("https://co
 createWatchCache({ mode: "shared", identity: "jane", worker: (name: string) => ({ name }) });
 // @ts-expect-error: no such mode
 createWatchCache({ mode: "tab" });
-// @ts-expect-error: not there yet
-createWatchCache({ persist: true });
+createWatchCache({ identity: "jane", persist: {} });
+createWatchCache({ identity: "jane", persist: { resources: ["pods"], maxBytes: 1, maxAgeMs: Infinity } });
+// @ts-expect-error: what is kept is said by its bounds
+createWatchCache({ identity: "jane", persist: true });
+export const kept: PersistOptions = { resources: ["pods"] };
+export const forgotten: Promise<void> = forgetPersisted("jane");
 createWatchCache({ indexes: { node: "spec.nodeName", words: (pod: Pod) => [pod.metadata?.name ?? ""] } });
 // @ts-expect-error: an index is a path, or a function that gives values
 createWatchCache({ indexes: { node: 5 } });
