@@ -313,3 +313,61 @@ fn a_resource_that_has_begun_or_has_versions_of_its_own_is_not_kept() {
     let error = persist(&begun);
     assert_eq!((error.code, error.message.as_str()), (ErrorCode::Invalid, "this resource cannot be kept: it has begun"));
 }
+
+/// Pages come and go at any moment, the server forgets, breaks streams and is out of reach, and storage changes hands.
+#[test]
+fn law_persist_what_shows_first_is_a_state_that_was_and_what_shows_last_is_the_state_of_now() {
+    for seed in 0..20 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let disk = Disk::new();
+        let first = Rig::idle(Setup::seeded(seed), |upstream| {
+            (0..random.usize(..300)).for_each(|number| _ = upstream.put("ns", &format!("pod-{number}")))
+        });
+        let (mut warm, mut versions) = (0, Vec::new());
+        for session in 0..8 {
+            disk.is_taken.set(random.u32(..8) == 0);
+            let rig = page(&first, &disk);
+            let view = rig.view(&watchcache::view::ViewOptions::default());
+            // Whether the server is out of reach at first.
+            let away = usize::from(random.bool());
+            *rig.upstream.watch_faults.borrow_mut() = (0..away).map(|_| WatchFault::Hang).collect();
+            *rig.upstream.list_faults.borrow_mut() = (0..away).map(|_| ListFault::Hang).collect();
+            rig.resource.start();
+            rig.run(0);
+            if rig.resource.with(|cacher| cacher.availability().restored_at().is_some()) {
+                warm += 1;
+                assert_eq!(rig.rows(), rig.upstream.state_at(rig.version()), "seed {seed}, session {session}");
+                assert!(rig.status().stale);
+            }
+            let shown = rig.rows().len();
+            for _ in 0..random.usize(..30) {
+                match random.u32(..12) {
+                    0 => rig.upstream.expire(),
+                    1 => rig.upstream.drop_streams(),
+                    2 => rig.upstream.pass(random.u64(1..5)),
+                    3 => rig.resource.persist_now(),
+                    4..7 => {
+                        let keys: Vec<String> = rig.upstream.state().into_keys().collect();
+                        if let Some(key) = keys.get(random.usize(..keys.len().max(1))) {
+                            let (namespace, name) = key.split_once('/').unwrap();
+                            rig.upstream.delete(namespace, name);
+                        }
+                    }
+                    _ => _ = rig.upstream.put("ns", &format!("pod-{}", random.usize(..300))),
+                }
+                rig.run(random.u64(..1_500));
+                assert!(shown == 0 || rig.upstream.state().is_empty() || !rig.view_rows(view).is_empty(), "a blank, seed {seed}");
+            }
+            if random.bool() {
+                rig.run(180_000);
+                rig.resource.resume();
+                rig.run(180_000);
+                assert_eq!((rig.status().phase, rig.rows()), (Phase::Live, rig.upstream.state()), "seed {seed}, session {session}");
+                versions.push(rig.version());
+            }
+            rig.resource.close();
+            rig.run(0);
+        }
+        assert!(warm > 0 || versions.is_empty(), "seed {seed}: no start was warm");
+    }
+}
