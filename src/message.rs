@@ -37,6 +37,8 @@ pub enum Message {
         /// Objects of all lists so far, and how many follow, where this is a part of a list.
         listed: Option<(usize, Option<u64>)>,
     },
+    /// What was kept at this time follows, in pages that are shown at once, and then as a whole.
+    Restoring(WallTime),
     /// The state that was kept at an earlier time. Whether it still holds is known when a watch goes on from its version, or a list replaces it.
     Restored(Restored),
     /// The list is whole: it replaces what is held.

@@ -20,6 +20,8 @@ pub struct Availability {
     waiters: ListWaiters,
     /// Lists applied so far.
     lists: u64,
+    /// When what is being restored was kept.
+    restoring: Option<WallTime>,
     /// When the state that is held was kept, where nobody knows yet whether it still holds.
     restored: Option<WallTime>,
     /// Whether a whole state is held.
@@ -45,6 +47,7 @@ impl Availability {
             ready: Ready::new(now),
             waiters: ListWaiters::default(),
             lists: 0,
+            restoring: None,
             restored: None,
             holds: false,
             asked_again: false,
@@ -159,7 +162,10 @@ impl Availability {
     /// A page of the list under way has come.
     pub(super) fn page(&mut self, loaded: usize, remaining: Option<u64>) {
         self.status.listed = Some((loaded, remaining));
-        self.status.phase = if self.holds { Phase::Relisting } else { Phase::Listing };
+        // What is restored is no list.
+        if self.restoring.is_none() {
+            self.status.phase = if self.holds { Phase::Relisting } else { Phase::Listing };
+        }
         self.signals |= signal::STATUS;
         self.tell_followers(&Standing::Listed { loaded, remaining });
     }
@@ -187,10 +193,15 @@ impl Availability {
         self.waiters.end_list_waits(&Ok(()));
     }
 
+    /// What was kept at this time follows.
+    pub(super) fn restoring(&mut self, at: WallTime) {
+        self.restoring = Some(at);
+    }
+
     /// A state that was kept at this time is held. It is stale since then.
     pub(super) fn restored(&mut self, at: WallTime) {
         self.signals |= signal::STATUS;
-        (self.holds, self.restored) = (true, Some(at));
+        (self.holds, self.restored, self.restoring) = (true, Some(at), None);
         (self.status.phase, self.status.listed) = (Phase::Reconnecting, None);
         self.status.stale_since = Some(at);
         self.waiters.restored();
@@ -278,6 +289,10 @@ impl Availability {
             Connection::NeedsAuth { error, .. } | Connection::Failed { error, .. } => Some(error.clone()),
             _ => None,
         };
+        if matches!(connection, Connection::Listing { .. }) {
+            // What was kept has proved to be no state.
+            self.restoring = None;
+        }
         let is_error = match &connection {
             Connection::Waiting { .. } | Connection::NeedsAuth { .. } | Connection::Failed { retry_at: Some(_), .. } => true,
             // A mistake is told once, however often somebody wants it tried again.
@@ -300,6 +315,10 @@ impl Availability {
 
     /// Notes whether what is held is stale. `shows`: objects are held, though they may be of a list under way.
     pub(super) fn note_stale(&mut self, shows: bool, wall: WallTime) {
+        if let Some(at) = self.restoring.filter(|_| shows) {
+            (self.status.stale, self.status.stale_since) = (true, Some(self.status.stale_since.unwrap_or(at)));
+            return;
+        }
         self.status.note_stale(self.holds, shows, wall);
     }
 

@@ -247,6 +247,7 @@ impl Cacher {
                 self.show(&objects, &gone);
                 objects.iter().chain(&gone).for_each(|object| self.advance_branch(object));
             }
+            Message::Restoring(at) => self.availability.restoring(at),
             Message::Restored(Restored { objects, version, at }) => {
                 let differences = self.held.replace(objects, &[]);
                 self.restored(differences, version, now);

@@ -229,6 +229,7 @@ impl Joint {
             Message::RoundStarted
             | Message::RoundEnded(_)
             | Message::Replace { .. }
+            | Message::Restoring(_)
             | Message::Restored(_)
             | Message::Refreshed
             | Message::Branches(_)

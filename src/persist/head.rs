@@ -1,43 +1,47 @@
-//! The head: of which version a state is, when it was kept, and the checksum of each block that belongs to it.
+//! The head: of which version a state is, when it was kept, and what belongs to it: the blocks with their keys and checksums.
 
-use std::fmt::Write;
+use std::rc::Rc;
 
 use super::block::checksum;
 use crate::json::value::Value;
-use crate::json::write::Document;
+use crate::json::write::{Document, quoted};
 use crate::time::WallTime;
 use crate::version::Version;
 
 /// The format of heads and blocks. Another one is as good as nothing.
 const FORMAT: u32 = 1;
 
+/// A block of a state, as its head names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    pub(super) number: u32,
+    /// Its keys are not before this one, and before that of the next block.
+    pub(super) from: Rc<str>,
+    pub(super) checksum: u64,
+}
+
 /// Of one state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) version: Version,
     pub(super) at: WallTime,
-    /// How many buckets keys fall into.
-    pub(super) buckets: u32,
-    /// The blocks with their checksums, by number.
-    pub(super) blocks: Vec<(u32, u64)>,
+    /// How many objects it has.
+    pub(super) objects: u32,
+    /// By their keys.
+    pub(super) blocks: Vec<Named>,
 }
 
 impl Head {
     /// Its checksum as sixteen letters, and a document.
     pub(super) fn encode(&self) -> Vec<u8> {
-        let mut blocks = String::from("[");
-        for (number, checksum) in &self.blocks {
-            let comma = if blocks.len() > 1 { "," } else { "" };
-            // Writing to a String cannot fail.
-            let _written = write!(blocks, "{comma}[{number},\"{checksum:016x}\"]");
-        }
-        blocks.push(']');
+        let block = |block: &Named| format!(r#"[{},{},"{:016x}"]"#, block.number, quoted(&block.from), block.checksum);
+        let blocks: Vec<String> = self.blocks.iter().map(block).collect();
         let document = Document::new()
             .raw("format", &FORMAT.to_string())
             .text("version", &self.version.to_string())
             .text("at", &self.at.as_unix_millis().to_string())
-            .raw("buckets", &self.buckets.to_string())
-            .raw("blocks", &blocks)
+            .raw("objects", &self.objects.to_string())
+            .raw("blocks", &format!("[{}]", blocks.join(",")))
             .finish();
         format!("{:016x}{document}", checksum(document.as_bytes())).into_bytes()
     }
@@ -56,16 +60,16 @@ impl Head {
         Some(Self {
             version: Version::parse(document.text("version")??).ok()?,
             at: WallTime::from_unix_millis(document.text("at")??.parse().ok()?),
-            buckets: document.number("buckets")??,
-            blocks: blocks.iter().map(block).collect::<Option<_>>()?,
+            objects: document.number("objects")??,
+            blocks: blocks.iter().map(named).collect::<Option<_>>()?,
         })
     }
 }
 
-fn block(value: &Value) -> Option<(u32, u64)> {
-    let Value::List(pair) = value else { return None };
-    let [Value::Number(number), Value::Text(sum)] = &pair[..] else { return None };
-    Some((number.parse().ok()?, u64::from_str_radix(sum, 16).ok()?))
+fn named(value: &Value) -> Option<Named> {
+    let Value::List(parts) = value else { return None };
+    let [Value::Number(number), Value::Text(from), Value::Text(sum)] = &parts[..] else { return None };
+    Some(Named { number: number.parse().ok()?, from: from.as_str().into(), checksum: u64::from_str_radix(sum, 16).ok()? })
 }
 
 #[cfg(test)]
@@ -76,8 +80,11 @@ mod tests {
         Head {
             version: Version::from(123),
             at: WallTime::from_unix_millis(1_700_000_000_000),
-            buckets: 4,
-            blocks: vec![(0, 7), (3, u64::MAX)],
+            objects: 5,
+            blocks: vec![
+                Named { number: 0, from: "".into(), checksum: 7 },
+                Named { number: 3, from: "ns/\"odd\"".into(), checksum: u64::MAX },
+            ],
         }
     }
 

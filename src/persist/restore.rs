@@ -1,6 +1,7 @@
 //! The state that a head and its blocks are, or nothing.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use futures::StreamExt;
 use futures::stream;
@@ -14,55 +15,82 @@ use crate::message::Restored;
 use crate::object::Object;
 use crate::runtime::SharedRuntime;
 use crate::source::page;
-use crate::time::Millis;
+use crate::time::{Millis, WallTime};
 
-/// A state that was found, and a writer that knows what is there of it.
-#[derive(Debug)]
+/// What was kept, all of which is there. Its objects are read block by block.
 pub struct Found {
-    /// The state.
-    pub restored: Restored,
-    /// The writer.
-    pub writer: Writer,
+    head: Head,
+    /// By their keys, and the first one last.
+    blocks: Vec<Vec<u8>>,
+    at: WallTime,
+    objects: Vec<Rc<Object>>,
 }
 
-/// Reads what was kept, if it is no older. The host has its turns meanwhile. `None` where anything of it is missing, changed, or of another format.
-pub async fn restore(kept: Kept, fields: &RefCell<FieldSet>, runtime: SharedRuntime, max_age: Millis) -> Option<Found> {
-    let head = Head::decode(&kept.head)?;
-    let now = runtime.wall();
-    if now.since(head.at) > max_age || !head.buckets.is_power_of_two() {
-        return None;
+impl Found {
+    /// Of what was kept, if it is no older. `None` where any of it is missing, changed, or of another format.
+    pub fn of(kept: Kept, now: WallTime, max_age: Millis) -> Option<Self> {
+        let head = Head::decode(&kept.head)?;
+        if now.since(head.at) > max_age {
+            return None;
+        }
+        let Kept { mut blocks, .. } = kept;
+        blocks.sort_by_key(|(number, _)| *number);
+        let mut block = |number: u32, sum: u64| {
+            let at = blocks.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+            let block = std::mem::take(&mut blocks[at].1);
+            (checksum(&block) == sum).then_some(block)
+        };
+        let mut blocks: Vec<Vec<u8>> = head.blocks.iter().map(|named| block(named.number, named.checksum)).collect::<Option<_>>()?;
+        blocks.reverse();
+        let at = head.at.min(now);
+        Some(Self { head, blocks, at, objects: Vec::new() })
     }
-    let Kept { mut blocks, .. } = kept;
-    blocks.sort_by_key(|(number, _)| *number);
-    // Blocks of an earlier head that was not followed by a removal are no part of this one.
-    blocks.retain(|(number, _)| head.blocks.binary_search_by_key(number, |(known, _)| *known).is_ok());
-    let is_whole = blocks.len() == head.blocks.len()
-        && blocks.iter().zip(&head.blocks).all(|((_, block), (number, sum))| *number < head.buckets && checksum(block) == *sum);
-    if !is_whole {
-        return None;
+
+    /// When it was kept.
+    pub fn at(&self) -> WallTime {
+        self.at
     }
-    let open = format!(r#"{{"kind":"List","metadata":{{"resourceVersion":"{}"}},"items":["#, head.version).into_bytes();
-    let texts = blocks.into_iter().enumerate().map(|(at, (_, block))| {
-        let text = decode(&block).unwrap_or_default();
-        if at == 0 { text } else { [b",", &text[..]].concat() }
-    });
-    let body = stream::iter([open].into_iter().chain(texts).chain([b"]}".to_vec()]).map(Ok));
-    let (mut objects, mut is_sound) = (Vec::new(), true);
-    let mut item = |scanned| match Object::new(scanned) {
-        Ok(object) => objects.push(object),
-        Err(_) => is_sound = false,
-    };
-    page::read(body.boxed_local(), fields, &*runtime, &mut item).await.ok()?;
-    objects.sort_unstable_by(|a, b| a.key().cmp(b.key()));
-    let is_sound = is_sound
-        && objects.windows(2).all(|two| two[0].key() < two[1].key())
-        && objects.iter().all(|object| *object.version() <= head.version);
-    if !is_sound {
-        return None;
+
+    /// Reads the next block; the host has its turns meanwhile. Its objects, and how many follow. Nothing behind the last one, and where what was
+    /// written is no state.
+    pub async fn next(&mut self, fields: &RefCell<FieldSet>, runtime: &SharedRuntime) -> Option<(Vec<Rc<Object>>, u64)> {
+        let text = decode(&self.blocks.pop()?);
+        let read = self.objects.len();
+        if self.read(text, fields, runtime).await.is_none() {
+            // What is left makes no state.
+            self.blocks.clear();
+            self.objects.clear();
+            return None;
+        }
+        let left = u64::from(self.head.objects).saturating_sub(self.objects.len() as u64);
+        Some((self.objects[read..].to_vec(), left))
     }
-    let writer = Writer::of(&head, &objects);
-    let at = head.at.min(now);
-    Some(Found { restored: Restored { objects, version: head.version, at }, writer })
+
+    async fn read(&mut self, text: Option<Vec<u8>>, fields: &RefCell<FieldSet>, runtime: &SharedRuntime) -> Option<()> {
+        let open = format!(r#"{{"kind":"List","metadata":{{"resourceVersion":"{}"}},"items":["#, self.head.version).into_bytes();
+        let body = stream::iter([open, text?, b"]}".to_vec()].map(Ok)).boxed_local();
+        let (objects, head) = (&mut self.objects, &self.head);
+        let mut is_sound = true;
+        let mut item = |scanned| match Object::new(scanned) {
+            Ok(object) => {
+                is_sound &= *object.version() <= head.version && objects.last().is_none_or(|last| last.key() < object.key());
+                objects.push(object);
+            }
+            Err(_) => is_sound = false,
+        };
+        page::read(body, fields, &**runtime, &mut item).await.ok()?;
+        is_sound.then_some(())
+    }
+
+    /// The whole state, once all its blocks are read, and a writer that knows what is there of it.
+    pub fn whole(self) -> Option<(Restored, Writer)> {
+        let Self { head, at, objects, blocks } = self;
+        if !blocks.is_empty() || objects.len() != head.objects as usize {
+            return None;
+        }
+        let writer = Writer::of(&head, &objects);
+        Some((Restored { objects, version: head.version, at }, writer))
+    }
 }
 
 #[cfg(test)]
@@ -141,8 +169,15 @@ mod tests {
             Some(blocks)
         }
 
-        fn restore(&self, kept: Kept) -> Option<Found> {
-            self.time.run_until(restore(kept, &self.fields, self.time.clone(), AGE))
+        fn restore(&self, kept: Kept) -> Option<(Restored, Writer)> {
+            let runtime: SharedRuntime = self.time.clone();
+            let mut found = Found::of(kept, runtime.wall(), AGE)?;
+            let mut read = 0;
+            while let Some((objects, left)) = self.time.run_until(found.next(&self.fields, &runtime)) {
+                read += objects.len();
+                assert_eq!(left as usize + read, found.head.objects as usize);
+            }
+            found.whole()
         }
 
         fn held(&self) -> Vec<(String, Vec<u8>)> {
@@ -150,8 +185,8 @@ mod tests {
         }
     }
 
-    fn texts(found: &Found) -> Vec<(String, Vec<u8>)> {
-        found.restored.objects.iter().map(|object| (object.key().to_string(), object.text().to_vec())).collect()
+    fn texts((restored, _): &(Restored, Writer)) -> Vec<(String, Vec<u8>)> {
+        restored.objects.iter().map(|object| (object.key().to_string(), object.text().to_vec())).collect()
     }
 
     #[test]
@@ -160,11 +195,12 @@ mod tests {
             let mut rig = Rig::new(count);
             assert!(rig.keep(2_000).is_some());
             let found = rig.restore(rig.disk.kept()).unwrap();
-            assert_eq!((texts(&found), &found.restored.version), (rig.held(), &Version::from(2_000)), "{count} objects");
+            let (restored, writer) = &found;
+            assert_eq!((texts(&found), &restored.version), (rig.held(), &Version::from(2_000)), "{count} objects");
             let mut store = Store::new();
-            found.restored.objects.iter().for_each(|object| drop(store.upsert(object.clone())));
-            assert!(found.writer.plan(&store, &Version::from(2_000)).is_none(), "{count} objects");
-            let mut plan = found.writer.plan(&store, &Version::from(2_001)).unwrap();
+            restored.objects.iter().for_each(|object| drop(store.upsert(object.clone())));
+            assert!(writer.plan(&store, &Version::from(2_000)).is_none(), "{count} objects");
+            let mut plan = writer.plan(&store, &Version::from(2_001)).unwrap();
             assert!(!plan.encode().unwrap(), "a version alone is no block");
         }
     }
@@ -172,14 +208,14 @@ mod tests {
     #[test]
     fn a_change_costs_its_block_and_what_is_as_it_was_costs_nothing() {
         let mut rig = Rig::new(1_000);
-        assert_eq!(rig.keep(1_000), Some(16));
+        assert_eq!(rig.keep(1_000), Some(1_000_usize.div_ceil(64)));
         assert_eq!(rig.keep(1_000), None);
         rig.put(7, 1_001);
         assert_eq!(rig.keep(1_001), Some(1));
         // A bookmark moves the head alone.
         assert_eq!(rig.keep(1_005), Some(0));
-        let gone: Vec<String> = (0..1_000).map(|number| format!("ns/pod-{number}")).collect();
-        gone.iter().skip(1).for_each(|key| drop(rig.store.remove(key)));
+        let keys: Vec<String> = rig.store.iter().map(|object| object.key().to_string()).collect();
+        keys.iter().skip(1).for_each(|key| drop(rig.store.remove(key)));
         assert_eq!(rig.keep(2_001), Some(1), "one object needs one block");
         assert_eq!(rig.disk.blocks.len(), 1);
         assert_eq!(texts(&rig.restore(rig.disk.kept()).unwrap()), rig.held());
@@ -198,12 +234,19 @@ mod tests {
     /// Also on a disk that takes no write as a whole: blocks and head come one after the other, and each may be cut.
     #[test]
     fn law_persist_killed_at_any_byte_a_write_leaves_one_of_the_two_states_or_nothing() {
-        let mut rig = Rig::new(300);
-        rig.keep(300);
-        let (old, before) = (rig.held(), rig.disk.clone());
-        (0..40).for_each(|number| rig.put(number * 7, 301 + number));
-        rig.store.remove("ns/pod-299");
-        let (_, written) = rig.plan(400).unwrap();
+        // What is only removed shows in no version of what is left.
+        for changes in [0, 40] {
+            let mut rig = Rig::new(300);
+            rig.keep(300);
+            let (old, before) = (rig.held(), rig.disk.clone());
+            (0..changes).for_each(|number| rig.put(number * 7, 301 + number));
+            (0..5).for_each(|number| drop(rig.store.remove(&format!("ns/pod-{}", 299 - number * 50))));
+            let (_, written) = rig.plan(400).unwrap();
+            cut_at_any_byte(&rig, &before, &old, written);
+        }
+    }
+
+    fn cut_at_any_byte(rig: &Rig, before: &Disk, old: &[(String, Vec<u8>)], written: Written) {
         let new = rig.held();
         let (mut states, mut nothing) = ([0, 0], 0);
         let total: usize = written.blocks.iter().map(|(_, block)| block.len()).sum::<usize>() + written.head.len();

@@ -17,6 +17,7 @@ use std::rc::Rc;
 
 use futures::channel::mpsc;
 use futures::future::{LocalBoxFuture, join};
+use futures::stream::LocalBoxStream;
 use futures::{FutureExt, StreamExt};
 
 use super::ahead::Beside;
@@ -55,7 +56,7 @@ pub struct Reflector {
     /// Whether a list was ever complete.
     pub(super) listed: bool,
     /// What was kept at an earlier time, until it is read.
-    restoring: Option<LocalBoxFuture<'static, Option<Restored>>>,
+    restoring: Option<LocalBoxStream<'static, Message>>,
     /// Whether what is held was kept, and the server has not confirmed it.
     pub(super) unconfirmed: bool,
     page_size: u32,
@@ -108,8 +109,9 @@ impl Reflector {
         self.reader.comparisons.begin(predecessors);
     }
 
-    /// Sets what was kept at an earlier time. Where there is something, it is told first, and a watch from its version follows in place of a list.
-    pub fn restores(&mut self, restoring: LocalBoxFuture<'static, Option<Restored>>) {
+    /// Sets what was kept at an earlier time: messages that are told first. Where the last of them is [`Message::Restored`], a watch from its version
+    /// follows in place of a list.
+    pub fn restores(&mut self, restoring: LocalBoxStream<'static, Message>) {
         self.restoring = Some(restoring);
     }
 
@@ -170,12 +172,18 @@ impl Reflector {
 
     /// Begins with what was kept, if there is anything. It is read once.
     async fn restore(&mut self) -> Option<State> {
-        let restored = self.restoring.take()?.await?;
-        self.order.replace(&restored.version).ok()?;
-        (self.listed, self.unconfirmed) = (true, true);
-        self.reader.kinds.begin();
-        self.sink.send(Message::Restored(restored)).await;
-        Some(State::Opening(WatchPlan::again(None)))
+        let mut restoring = self.restoring.take()?;
+        while let Some(message) = restoring.next().await {
+            let version = if let Message::Restored(Restored { version, .. }) = &message { Some(version.clone()) } else { None };
+            self.sink.send(message).await;
+            if let Some(version) = version {
+                self.order.replace(&version).ok()?;
+                (self.listed, self.unconfirmed) = (true, true);
+                self.reader.kinds.begin();
+                return Some(State::Opening(WatchPlan::again(None)));
+            }
+        }
+        None
     }
 
     /// A list begins.

@@ -115,7 +115,8 @@ impl Replay {
                 self.doubtful.extend(self.quarantined.iter().cloned());
                 Said::Quarantine(all.iter().map(|entry| entry.key.to_string()).collect())
             }
-            Message::Restored(_)
+            Message::Restoring(_)
+            | Message::Restored(_)
             | Message::Shown { .. }
             | Message::Differences { .. }
             | Message::Branches(_)

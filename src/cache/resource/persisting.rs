@@ -3,13 +3,15 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use futures::FutureExt;
+use futures::StreamExt;
 use futures::channel::oneshot;
 use futures::future::{Either, LocalBoxFuture, select};
+use futures::stream::{self, LocalBoxStream};
 
 use super::shared_cacher::SharedCacher;
-use crate::message::Restored;
-use crate::persist::{Found, Keeper, Plan, Writer, restore};
+use crate::json::FieldSet;
+use crate::message::Message;
+use crate::persist::{Found, Keeper, Kept, Plan, Writer};
 use crate::runtime::{SharedRuntime, SingleTask};
 use crate::time::Millis;
 
@@ -54,21 +56,18 @@ impl Persisting {
         }
     }
 
-    /// What was kept; asked for once.
-    pub(super) fn restore(&self) -> Option<LocalBoxFuture<'static, Option<Restored>>> {
+    /// What was kept, told as it is read; asked for once.
+    pub(super) fn restore(&self) -> Option<LocalBoxStream<'static, Message>> {
         if self.was_read.replace(true) {
             return None;
         }
-        let (kept, writer, runtime, max_age) = (self.keeper.read(), self.writer.clone(), self.runtime.clone(), self.max_age);
-        let fields = self.cacher.borrow().fields().clone();
-        let found = async move {
-            let found = async { restore(kept.await?, &fields, runtime.clone(), max_age).await };
-            let Either::Left((found, _)) = select(found.boxed_local(), runtime.sleep(MAX_READ_MS)).await else { return None };
-            let Found { restored, writer: known } = found?;
-            writer.replace(known);
-            Some(restored)
+        let restoring = Restoring {
+            writer: self.writer.clone(),
+            fields: self.cacher.borrow().fields().clone(),
+            runtime: self.runtime.clone(),
+            max_age: self.max_age,
         };
-        Some(found.boxed_local())
+        Some(stream::unfold(Step::Asked(self.keeper.read(), restoring), Step::next).boxed_local())
     }
 
     /// Writes from now on, whenever it is this one's turn.
@@ -87,6 +86,47 @@ impl Persisting {
     /// Writes nothing more.
     pub(super) fn end(&self) {
         self.task.end();
+    }
+}
+
+/// What a state is read with.
+struct Restoring {
+    writer: Rc<RefCell<Writer>>,
+    fields: Rc<RefCell<FieldSet>>,
+    runtime: SharedRuntime,
+    max_age: Millis,
+}
+
+/// How far a state is read.
+enum Step {
+    /// The storage was asked.
+    Asked(LocalBoxFuture<'static, Option<Kept>>, Restoring),
+    /// So many of its objects were told.
+    Told(Box<Found>, usize, Restoring),
+    /// All of it was.
+    Over,
+}
+
+impl Step {
+    /// The next message, and what is left. Nothing behind the last one, and where nothing sound was kept.
+    async fn next(self) -> Option<(Message, Self)> {
+        match self {
+            Self::Asked(kept, with) => {
+                let Either::Left((kept, _)) = select(kept, with.runtime.sleep(MAX_READ_MS)).await else { return None };
+                let found = Box::new(Found::of(kept?, with.runtime.wall(), with.max_age)?);
+                Some((Message::Restoring(found.at()), Self::Told(found, 0, with)))
+            }
+            Self::Told(mut found, told, with) => {
+                if let Some((objects, left)) = found.next(&with.fields, &with.runtime).await {
+                    let loaded = told + objects.len();
+                    return Some((Message::Page { objects, loaded, remaining: Some(left) }, Self::Told(found, loaded, with)));
+                }
+                let (restored, writer) = found.whole()?;
+                with.writer.replace(writer);
+                Some((Message::Restored(restored), Self::Over))
+            }
+            Self::Over => None,
+        }
     }
 }
 

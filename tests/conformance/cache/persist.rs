@@ -166,6 +166,9 @@ fn informers_and_watches_begin_with_the_servers_word() {
     let informed = Informed::over(page(&before, &disk), InformerOptions::default());
     let handler = informed.handler();
     let stream = informed.rig.watch(after(102));
+    informed.rig.resource.start();
+    informed.rig.run(0);
+    // One that starts on what was restored waits, too.
     informed.start();
     informed.rig.run(0);
     assert_eq!(names(&informed.rig), ["ns/pod-0", "ns/pod-1"]);
