@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { Failure, Usage } from "./fail.js";
+import { SERVE_HELP } from "./serve-options.js";
 import { types } from "./types.js";
 
-const HELP = `Usage: watchcache types --server URL [--token TOKEN] > kube.d.ts
+const TYPES_HELP = `Usage: watchcache types --server URL [--token TOKEN] > kube.d.ts
 
 Writes the types of all resources of a cluster, its custom resources included, as an augmentation of watchcache's ResourceTypes:
 then cache.resource("pods") and cache.resource("example.com/v1/widgets") know what their objects are.
@@ -16,12 +17,19 @@ Certificates of a private authority: NODE_EXTRA_CA_CERTS=ca.crt. It needs the pa
 
 async function main([command, ...rest]: readonly string[]): Promise<void> {
   if (command === "--help" || command === "-h" || rest.includes("--help") || rest.includes("-h")) {
-    console.log(HELP);
+    console.log(helpOf(command));
     return;
   }
+  // Loaded where it is wanted: it is the cache with all that belongs to it.
+  if (command === "serve") return (await import("./serve.js")).serve(rest);
   if (command !== "types") throw new Usage(command === undefined ? "a command is missing" : `there is no command ${command}`);
   const { server, token, comments } = read(rest);
   process.stdout.write(await types({ server, token, comments, tell: (message) => console.error(message) }));
+}
+
+function helpOf(command: string | undefined): string {
+  if (command === "serve") return SERVE_HELP;
+  return command === "types" ? TYPES_HELP : `${TYPES_HELP}\n\n${SERVE_HELP}`;
 }
 
 function read(args: readonly string[]): { server: string; token: string | undefined; comments: boolean } {
@@ -46,6 +54,6 @@ function read(args: readonly string[]): { server: string; token: string | undefi
 main(process.argv.slice(2)).catch((error: unknown) => {
   if (error instanceof Failure) console.error(`watchcache: ${error.message}`);
   else console.error(error);
-  if (error instanceof Usage) console.error(`\n${HELP}`);
+  if (error instanceof Usage) console.error(`\n${helpOf(process.argv[2])}`);
   process.exitCode = error instanceof Usage ? 2 : 1;
 });

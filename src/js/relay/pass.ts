@@ -1,0 +1,110 @@
+// Everything else is the server's: passed on with the caller's own credentials, and never with the relay's.
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { type Answer, unreachable } from "./answers.js";
+import type { Upstream } from "./upstream.js";
+
+/** Headers of one connection, which no proxy passes on. */
+const HOP_BY_HOP = [
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+];
+/** By these a proxy that the server trusts says who asks. They are never a caller's to say, should the server ever trust this connection. */
+const NAMES_OF_PROXIES = /^x-remote-(user|uid|group|extra-.*)$/;
+
+/** Passes a request on. @param told called with the answer's status */
+export function passRequest(
+  upstream: Upstream,
+  request: IncomingMessage,
+  response: ServerResponse,
+  headers: Readonly<Record<string, string>>,
+  refuse: (answer: Answer) => void,
+): void {
+  const sent = headersOf(request, ["upgrade"]);
+  // Of what comes in chunks the length is not known: it goes on in chunks, whatever the method is.
+  if (request.headers["transfer-encoding"] !== undefined) sent["transfer-encoding"] = "chunked";
+  const passed = upstream.open(request.method ?? "GET", request.url ?? "/", { ...sent, ...forwarded(request) });
+  passed.on("response", (answer) => {
+    response.writeHead(answer.statusCode ?? 502, { ...headersOf(answer, ["upgrade"]), ...headers });
+    // A watch that is quiet has begun all the same.
+    response.flushHeaders();
+    answer.on("error", () => response.destroy());
+    // What breaks off is no whole answer, and is not to look like one.
+    answer.on("aborted", () => response.destroy());
+    answer.pipe(response);
+  });
+  passed.on("error", (error) => {
+    if (response.headersSent) response.destroy();
+    else refuse(unreachable(upstream.name, error.message));
+  });
+  response.on("close", () => passed.destroy());
+  request.on("error", () => passed.destroy());
+  request.pipe(passed);
+}
+
+/** Passes on what becomes another protocol: a WebSocket or SPDY, as `kubectl exec` uses them. */
+export function passUpgrade(
+  upstream: Upstream,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  refuse: (answer: Answer) => void,
+): void {
+  const headers = { ...headersOf(request), ...forwarded(request), connection: "Upgrade" };
+  const passed = upstream.open(request.method ?? "GET", request.url ?? "/", headers, true);
+  let answered = false;
+  passed.on("upgrade", (answer, other, rest) => {
+    answered = true;
+    socket.write(headOf(answer, answer.rawHeaders));
+    if (rest.length > 0) socket.write(rest);
+    if (head.length > 0) other.write(head);
+    other.on("error", () => socket.destroy());
+    other.on("close", () => socket.destroy());
+    socket.on("close", () => other.destroy());
+    other.pipe(socket);
+    socket.pipe(other);
+  });
+  passed.on("response", (answer) => {
+    answered = true;
+    // Its end is that of the connection, because chunks were put together.
+    const kept = Object.entries(headersOf(answer, ["upgrade", "content-length"]));
+    const lines = kept.flatMap(([name, value]) => [value].flat().flatMap((one) => [name, String(one)]));
+    socket.write(headOf(answer, [...lines, "connection", "close"]));
+    answer.on("error", () => socket.destroy());
+    answer.pipe(socket);
+  });
+  passed.on("error", (error) => {
+    if (answered) socket.destroy();
+    else refuse(unreachable(upstream.name, error.message));
+  });
+  socket.on("close", () => passed.destroy());
+  passed.end();
+}
+
+/** Headers without those of the connection. @param more that are left out */
+function headersOf(message: IncomingMessage, more: readonly string[] = []): OutgoingHttpHeaders {
+  const named = String(message.headers.connection ?? "")
+    .split(",")
+    .map((name) => name.trim().toLowerCase());
+  const left = new Set([...HOP_BY_HOP, ...named.filter((name) => name !== "upgrade"), ...more]);
+  const kept = Object.entries(message.headersDistinct).filter(([name]) => !left.has(name) && !NAMES_OF_PROXIES.test(name));
+  return Object.fromEntries(kept.map(([name, values]) => [name, values!.length === 1 ? values![0] : values]));
+}
+
+function forwarded(request: IncomingMessage): OutgoingHttpHeaders {
+  const before = request.headers["x-forwarded-for"];
+  const address = request.socket.remoteAddress ?? "unknown";
+  return { "x-forwarded-for": before === undefined ? address : `${String(before)}, ${address}` };
+}
+
+function headOf(answer: IncomingMessage, lines: readonly string[]): string {
+  let text = `HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n`;
+  for (let at = 0; at < lines.length; at += 2) text += `${lines[at]}: ${lines[at + 1]}\r\n`;
+  return `${text}\r\n`;
+}
