@@ -11,10 +11,10 @@ import { watchScenarios } from "./wire/watch.mjs";
 /**
  * Declares the wire-level scenarios.
  * @param {() => import("./target.mjs").Target} getTarget called when a scenario runs
- * @param {{ authorization: boolean }} has what the server has beside the API: rights of users
+ * @param {{ authorization: boolean, pretty?: boolean }} has what the server has beside the API: rights of users, and lists that are indented for browsers
  */
-export function wireScenarios(getTarget, { authorization }) {
-  listScenarios(getTarget);
+export function wireScenarios(getTarget, { authorization, pretty = true }) {
+  listScenarios(getTarget, { pretty });
   objectScenarios(getTarget);
   if (authorization) authorizationScenarios(getTarget);
   watchScenarios(getTarget);

@@ -21,7 +21,7 @@ with the client's own credentials. All that is no list and no watch is passed on
   --linger-seconds N    how long what nobody asks for is held (300)
   --review-seconds N    how often it is asked whether open watches may go on (60)
   --memory-mib N        what all that is held may take (2048)
-  --exact-lists         lists that name no version are passed on
+  --exact-lists         lists and watches that name no version are passed on
   --help
 
 Certificates of a private authority: NODE_EXTRA_CA_CERTS=ca.crt. SIGTERM ends it in good order, a second one at once.`;

@@ -41,10 +41,11 @@ export const unreachable = (server: string, why: string): Answer =>
 
 /** What the cache threw, as the API server would say it. */
 export function answerOf(error: unknown): Answer {
+  if ((error as { code?: unknown }).code === "ERR_UNESCAPED_CHARACTERS") return statusAnswer(400, "BadRequest", "the address is none");
   if (!(error instanceof WatchCacheError)) return statusAnswer(500, "InternalError", "the relay failed, see its log");
   const { status, retryAfterSeconds } = error;
   if (status?.code !== undefined)
-    return jsonAnswer(status.code, { kind: "Status", apiVersion: "v1", metadata: {}, ...status }, retryAfterSeconds);
+    return jsonAnswer(status.code, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", ...status }, retryAfterSeconds);
   if (error.code === "timeout") return statusAnswer(504, "Timeout", error.message, 1);
   return statusAnswer(503, "ServiceUnavailable", error.message, retryAfterSeconds ?? 1);
 }

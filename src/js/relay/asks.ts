@@ -31,7 +31,7 @@ const COLLECTION = new RegExp(`^/(?:api|apis/(${NAME}))/(${VERSION})/(?:namespac
 
 const TEXTS = ["labelSelector", "fieldSelector", "resourceVersion", "resourceVersionMatch", "continue"] as const;
 const NUMBERS = ["limit", "timeoutSeconds"] as const;
-const FLAGS = ["watch", "allowWatchBookmarks", "sendInitialEvents"] as const;
+const FLAGS = ["watch", "allowWatchBookmarks", "sendInitialEvents", "pretty"] as const;
 const KNOWN = new Set<string>([...TEXTS, ...NUMBERS, ...FLAGS]);
 
 /**
@@ -55,7 +55,12 @@ export function readAsk(method: string | undefined, url: string | undefined): As
     if (read === undefined) return undefined;
     options[name] = read;
   }
-  const { watch = false, ...rest } = options;
+  const { watch = false, pretty = false, ...rest } = options;
+  // What is held goes out as it came.
+  if (pretty === true) return undefined;
+  // What goes with a watch alone is a mistake elsewhere, and what no rule is called by is one everywhere: the server says so.
+  if (watch !== true && rest["sendInitialEvents"] !== undefined) return undefined;
+  if (!["Exact", "NotOlderThan", undefined].includes(rest["resourceVersionMatch"] as string | undefined)) return undefined;
   return { verb: watch === true ? "watch" : "list", group, version, resource, namespace, options: rest as AskOptions };
 }
 
@@ -84,18 +89,18 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   "/namespaces": ["status.phase"],
   "/secrets": ["type"],
 };
-const ALWAYS = ["metadata.name", "metadata.namespace"];
 
 /** One term: a field, an operator, and a value without anything escaped. */
-const TERM = /^([A-Za-z0-9._/-]+)(!=|==|=)([^=!,\\]*)$/;
+const TERM = /^([A-Za-z0-9._/-]+)(!=|==|=)([A-Za-z0-9._:/{}-]*)$/;
 
 /** Whether the fields that are selected by stand in the object as the server tells them, so that the cache tells the same. */
-export function selectsWhatStands({ group, resource, options: { fieldSelector } }: Ask): boolean {
+export function selectsWhatStands({ group, resource, options: { fieldSelector } }: Ask, namespaced: boolean): boolean {
   if (fieldSelector === undefined) return true;
-  const known = FIELDS[`${group}/${resource}`] ?? [];
+  const always = namespaced ? ["metadata.name", "metadata.namespace"] : ["metadata.name"];
+  const known = [...always, ...(FIELDS[`${group}/${resource}`] ?? [])];
   return fieldSelector.split(",").every((term) => {
     const field = TERM.exec(term)?.[1];
-    return field !== undefined && (ALWAYS.includes(field) || known.includes(field));
+    return field !== undefined && known.includes(field);
   });
 }
 

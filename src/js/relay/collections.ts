@@ -1,10 +1,14 @@
 // What is held: one resource of a cache for each collection that somebody asked for, whoever asks.
 import { createWatchCache, type KubeObject, type Resource, type WatchCache } from "../node.js";
+import { readAsk } from "./asks.js";
 import type { Collection } from "./discovery.js";
+import { withoutKinds } from "./kinds.js";
 import type { Upstream } from "./upstream.js";
 
 /** A first list may be long. Who waits longer is told to come back. */
 const WAIT_MS = 30_000;
+/** A later one comes to be when the server has forgotten the version that the relay had reached. */
+const WAIT_AGAIN_MS = 5_000;
 /** What the server refused the relay is asked for again after that. */
 const REFUSED_MS = 30_000;
 
@@ -38,14 +42,19 @@ export class Collections {
       linger: lingerMs,
       flush: "microtask",
       memory: { maxBytes },
+      // One client that many wait for.
+      retry: { initialMs: 250, capMs: 5_000 },
       credentials: "omit",
       auth: async () => {
         const headers = await upstream.own();
         return headers.length === 0 ? {} : { headers: { [headers[0]!]: headers[1]! } };
       },
-      fetch: (address, init) => {
-        counted(/[?&]watch=/.test(String(address)) ? "watch" : "list");
-        return fetch(address, init);
+      fetch: async (address, init) => {
+        const ask = readAsk("GET", String(address).slice(upstream.name.length));
+        counted(ask?.verb ?? "list");
+        const answer = await fetch(address, init);
+        const held = ask?.verb === "watch" ? this.#known.get(keyOf(ask)) : undefined;
+        return held === undefined ? answer : withoutKinds(answer, held.collection);
       },
       logger: { debug() {}, info() {}, warn: console.warn, error: console.error },
     }) as WatchCache;
@@ -56,8 +65,11 @@ export class Collections {
     return this.#cache.metrics();
   }
 
-  /** @returns what is held; why it is not: the server refused it to the relay, or it takes longer */
-  async open(collection: Collection): Promise<Held | "refused" | "late"> {
+  /**
+   * @param least what is held must be what the server has, but for what is on its way; and it must have reached that version, if there is one
+   * @returns what is held; or why it is not: the server refused it to the relay, changes do not arrive, or it takes longer
+   */
+  async open(collection: Collection, least?: { readonly version: string | undefined }): Promise<Held | "refused" | "behind" | "late"> {
     const held = this.#held(collection);
     const { resource } = held;
     if (isRefused(resource)) {
@@ -65,19 +77,23 @@ export class Collections {
       held.refusedAt = undefined;
       resource.resume();
     }
-    if (resource.hasSynced) return held;
-    const late = AbortSignal.timeout(WAIT_MS);
+    // As an API server asks its storage while its own cache is not ready.
+    if (least !== undefined && resource.hasSynced && resource.status.phase !== "live") return "behind";
+    const late = AbortSignal.timeout(resource.hasSynced ? WAIT_AGAIN_MS : WAIT_MS);
     try {
       await resource.synced({ signal: late });
+      // The state is there, and yet it may be none while it is listed anew. A list of nothing waits for it.
+      await resource.list({ namespace: "-", resourceVersion: least?.version ?? "0", resourceVersionMatch: "NotOlderThan", signal: late });
       return held;
     } catch {
-      return late.aborted ? "late" : "refused";
+      if (isRefused(resource)) return "refused";
+      return least === undefined || late.aborted ? "late" : "behind";
     }
   }
 
   #held(collection: Collection): Held & { refusedAt?: number | undefined } {
     const { group, version, resource: name } = collection;
-    const key = `${group}/${version}/${name}`;
+    const key = keyOf(collection);
     let held = this.#known.get(key);
     // One that was let go in the meantime is another one now.
     const resource = this.#cache.resource({ group, version, resource: name });
@@ -95,6 +111,9 @@ export class Collections {
     return this.#cache.close();
   }
 }
+
+const keyOf = ({ group, version, resource }: Pick<Collection, "group" | "version" | "resource">): string =>
+  `${group}/${version}/${resource}`;
 
 /** The server has said no to the relay itself, or there is no room: then its callers are no worse off with the server. */
 function isRefused({ status: { phase } }: Resource<KubeObject>): boolean {

@@ -1,13 +1,12 @@
 // Events and lists of the cache as the server would send them.
 import type { KubeObject, List, WatchEvent } from "../node.js";
 import type { Collection } from "./discovery.js";
+import { apiVersionOf, kindPrefix } from "./kinds.js";
 
 const CLOSING = Buffer.from("}\n");
 
 /** An event is one object for all watches that it goes to, and so is its frame. */
 const frames = new WeakMap<WatchEvent<KubeObject>, Buffer>();
-
-export const apiVersionOf = ({ group, version }: Collection): string => (group === "" ? version : `${group}/${version}`);
 
 export function frameOf(event: WatchEvent<KubeObject>, collection: Collection): Buffer {
   let frame = frames.get(event);
@@ -17,19 +16,17 @@ export function frameOf(event: WatchEvent<KubeObject>, collection: Collection): 
 
 function makeFrame(event: WatchEvent<KubeObject>, collection: Collection): Buffer {
   const { type } = event;
-  const apiVersion = apiVersionOf(collection);
-  const { kind } = collection;
   if (type === "BOOKMARK") {
+    const { kind } = collection;
     const annotations = event.initialEventsEnd ? { annotations: { "k8s.io/initial-events-end": "true" } } : {};
-    const object = { kind, apiVersion, metadata: { resourceVersion: event.resourceVersion, ...annotations } };
+    const object = { kind, apiVersion: apiVersionOf(collection), metadata: { resourceVersion: event.resourceVersion, ...annotations } };
     return Buffer.from(`${JSON.stringify({ type, object })}\n`);
   }
   const raw = bufferOf(event.raw);
   const start = `{"type":"${type}","object":`;
-  // What came with a list lacks its kind, which an event has.
+  // As it came: objects that are held have none, unless their list has it, too.
   if (type === "ERROR" || event.get("kind") !== undefined) return Buffer.concat([Buffer.from(start), raw, CLOSING]);
-  const named = `${start}{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
-  return Buffer.concat([Buffer.from(named), raw.subarray(1), CLOSING]);
+  return Buffer.concat([Buffer.from(start + kindPrefix(collection)), raw.subarray(1), CLOSING]);
 }
 
 /** An error as the last event of a watch. @param status the document */

@@ -14,7 +14,7 @@ const GZIP_BYTES = 128 << 10;
  * What the cache is asked for. A list that names no version is of what is held, while changes arrive: so one list upstream is enough for all. `undefined`:
  * it is not certain to be new, and the server is to answer.
  */
-export function listOptionsOf({ namespace, options }: Ask, { resource }: Held, exact: boolean): ListOptions | undefined {
+export function listOptionsOf({ namespace, options }: Ask, { resource }: Held): ListOptions | undefined {
   const { resourceVersion, resourceVersionMatch, limit, labelSelector, fieldSelector } = options;
   const asked: ListOptions = {
     namespace,
@@ -28,7 +28,7 @@ export function listOptionsOf({ namespace, options }: Ask, { resource }: Held, e
     return { ...asked, resourceVersion, resourceVersionMatch: resourceVersionMatch as "Exact" | undefined };
   }
   // A rule without a version is a mistake, which the server tells in its own words.
-  if (exact || resourceVersionMatch !== undefined || resource.status.phase !== "live") return undefined;
+  if (resourceVersionMatch !== undefined || resource.status.phase !== "live") return undefined;
   // At "0" there are no pages.
   return { ...asked, resourceVersion: limit ? resource.resourceVersion : "0" };
 }

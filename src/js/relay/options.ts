@@ -21,6 +21,6 @@ export interface RelayOptions {
   readonly reviewMs: number;
   /** What all that is held may take. */
   readonly memoryBytes: number;
-  /** Lists that name no version are the server's to answer. */
+  /** Lists and watches that name no version are the server's to answer. */
   readonly exactLists: boolean;
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:
 import type { Duplex } from "node:stream";
 import { type Answer, unreachable } from "./answers.js";
 import type { Upstream } from "./upstream.js";
+import { type Writes, writtenBy } from "./writes.js";
 
 /** Headers of one connection, which no proxy passes on. */
 const HOP_BY_HOP = [
@@ -18,9 +19,9 @@ const HOP_BY_HOP = [
 /** By these a proxy that the server trusts says who asks. They are never a caller's to say, should the server ever trust this connection. */
 const NAMES_OF_PROXIES = /^x-remote-(user|uid|group|extra-.*)$/;
 
-/** Passes a request on. @param told called with the answer's status */
+/** Passes a request on. */
 export function passRequest(
-  upstream: Upstream,
+  { upstream, writes }: { readonly upstream: Upstream; readonly writes: Writes },
   request: IncomingMessage,
   response: ServerResponse,
   headers: Readonly<Record<string, string>>,
@@ -35,6 +36,8 @@ export function passRequest(
     // A watch that is quiet has begun all the same.
     response.flushHeaders();
     answer.on("error", () => response.destroy());
+    const written = writtenBy(request);
+    if (written !== undefined) writes.follow(written, answer);
     // What breaks off is no whole answer, and is not to look like one.
     answer.on("aborted", () => response.destroy());
     answer.pipe(response);

@@ -13,6 +13,7 @@ import type { RelayOptions } from "./options.js";
 import { Origins } from "./origins.js";
 import { Service } from "./service.js";
 import { Upstream } from "./upstream.js";
+import { Writes } from "./writes.js";
 
 /** What the relay says of itself is under a prefix that no API server has. */
 const OWN = "/-/";
@@ -47,6 +48,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     collections,
     metrics,
     discovery: new Discovery(upstream),
+    writes: new Writes(),
     origins: new Origins(options.allowOrigins),
     exactLists: options.exactLists,
   });
@@ -81,8 +83,8 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     socket.setNoDelay(true);
     socket.on("close", () => sockets.delete(socket));
   });
-  server.on("request", (request, response) => void handle(request, response));
-  server.on("upgrade", (request, socket, head) => void service.upgrade(request, socket, head));
+  server.on("request", (request, response) => void handle(request, response).catch(() => response.destroy()));
+  server.on("upgrade", (request, socket, head) => void service.upgrade(request, socket, head).catch(() => socket.destroy()));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host: options.host, port: options.port }, () => {

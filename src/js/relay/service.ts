@@ -16,6 +16,7 @@ import { passRequest, passUpgrade } from "./pass.js";
 import { HttpSink, type Sink, WebSocketSink } from "./sinks.js";
 import type { Upstream } from "./upstream.js";
 import { openWatch, Watch, watchOptionsOf } from "./watches.js";
+import type { Writes } from "./writes.js";
 import { handshake, isHandshake } from "./websocket.js";
 
 /** What requests are answered with. */
@@ -27,7 +28,8 @@ export interface Parts {
   readonly clients: Clients;
   readonly metrics: Metrics;
   readonly origins: Origins;
-  /** Lists that name no version are the server's. */
+  readonly writes: Writes;
+  /** What names no version is the server's. */
   readonly exactLists: boolean;
 }
 
@@ -62,16 +64,16 @@ export class Service {
       response.end(answer.body);
     };
     const pass = (ask?: Ask, caller?: Caller) =>
-      this.#pass(ask, caller, response, refuse, (refuse) => passRequest(this.#parts.upstream, request, response, headers, refuse));
+      this.#pass(ask, caller, response, refuse, (refuse) => passRequest(this.#parts, request, response, headers, refuse));
     try {
-      const decision = await this.#decide(request, readAsk(request.method, request.url), callerOf(request));
+      const decision = await this.#decide(readAsk(request.method, request.url), callerOf(request), request.headers.accept);
       if (response.destroyed) return;
       if ("refusal" in decision) return this.#refuse(decision.refusal, decision.why, refuse);
       if ("pass" in decision) return pass(decision.ask, decision.caller);
       const { held, ask, caller } = decision;
       const sent = { ...HEADERS, ...headers };
       if (ask.verb === "watch") return await this.#watch(decision, refuse, () => new HttpSink(response, sent));
-      const options = listOptionsOf(ask, held, this.#parts.exactLists);
+      const options = listOptionsOf(ask, held);
       if (options === undefined) return pass(ask, caller);
       const gone = new AbortController();
       response.once("close", () => gone.abort());
@@ -98,9 +100,7 @@ export class Service {
       const ask = readAsk(request.method, request.url);
       const offered = subprotocols(request);
       if (ask?.verb !== "watch" || offered === undefined || offered.rest.length > 1 || !isHandshake(request)) return pass();
-      // A browser cannot say what it takes.
-      request.headers.accept = "application/json";
-      const decision = await this.#decide(request, ask, callerOf(request, offered.token));
+      const decision = await this.#decide(ask, callerOf(request, offered.token));
       if (socket.destroyed) return;
       if ("refusal" in decision) return this.#refuse(decision.refusal, decision.why, refuse);
       if ("pass" in decision) return pass(decision.ask, decision.caller);
@@ -114,21 +114,29 @@ export class Service {
   }
 
   /** Nothing of what is held is shown before the server has said that this caller may see it. */
-  async #decide(request: IncomingMessage, ask: Ask | undefined, caller: Caller | undefined): Promise<Decision> {
-    const { access, collections, discovery } = this.#parts;
+  async #decide(ask: Ask | undefined, caller: Caller | undefined, accept?: string): Promise<Decision> {
+    const { access, collections, discovery, exactLists, writes } = this.#parts;
     if (ask?.verb === "watch" && this.isDraining) {
       return { refusal: statusAnswer(503, "ServiceUnavailable", "the relay is about to stop: ask again", 1), why: "draining" };
     }
     const pass = { pass: true, ask, caller } as const;
-    if (ask === undefined || caller === undefined || !takesJson(request.headers.accept) || !selectsWhatStands(ask)) return pass;
-    const collection = await discovery.find(ask).catch(() => undefined);
+    if (ask === undefined || caller === undefined || !takesJson(accept)) return pass;
+    const namesNone = ask.options.resourceVersion === undefined && ask.options.continue === undefined;
+    if (exactLists && namesNone) return pass;
+    const collection = await discovery.find(ask);
     if (collection === undefined || (ask.namespace !== "" && !collection.namespaced)) return pass;
+    if (!selectsWhatStands(ask, collection.namespaced)) return pass;
     const { allowed, refusal } = await access.may(caller, ask);
     if (refusal !== undefined) return { refusal, why: "access" };
     // The server says no in its own words.
     if (!allowed) return pass;
-    const held = await collections.open(collection);
-    if (held === "refused") return pass;
+    const written = `${ask.group}/${ask.resource}` as const;
+    const version = writes.least(written);
+    const isNewest = namesNone && ask.verb === "list";
+    if (isNewest && version === "uncertain") return pass;
+    const held = await collections.open(collection, isNewest ? { version } : undefined);
+    if (held === "refused" || held === "behind") return pass;
+    if (held !== "late" && version !== undefined) writes.reached(written, held.resource.resourceVersion ?? "0");
     if (held === "late") return { refusal: notReady(), why: "not-ready" };
     return { held, ask, caller };
   }
@@ -145,6 +153,7 @@ export class Service {
     const ends: (() => void)[] = [leave];
     try {
       const opened = await openWatch(held, watchOptionsOf(ask));
+      ends.push(() => opened.watcher.stop());
       const watch = new Watch(held.collection, opened, sink(), (events) => metrics.count("events", labels, events));
       ends.push(
         clients.add(watch),

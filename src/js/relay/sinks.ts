@@ -115,8 +115,7 @@ export class WebSocketSink extends StreamSink {
         this.#socket.uncork();
       });
     }
-    // Over a socket the end of a message is no line.
-    for (const part of textFrame(frame.at(-1) === 0x0a ? frame.subarray(0, -1) : frame)) this.#socket.write(part);
+    for (const part of textFrame(frame)) this.#socket.write(part);
   }
 
   protected finish(): void {

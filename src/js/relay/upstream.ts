@@ -4,6 +4,8 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
 /** What is asked of it at most at once waits no longer. */
 const PATIENCE_MS = 10_000;
+/** An idle connection is let go before a server would: a request on one that is just being closed is lost. */
+const IDLE_MS = 20_000;
 /** Discovery of a large group takes some hundred kB. */
 const MAX_ANSWER_BYTES = 16 << 20;
 
@@ -29,7 +31,7 @@ export class Upstream {
     this.#server = server;
     this.#prefix = server.pathname.replace(/\/+$/, "");
     this.name = server.origin + this.#prefix;
-    this.#agent = new (server.protocol === "https:" ? HttpsAgent : HttpAgent)({ keepAlive: true });
+    this.#agent = new (server.protocol === "https:" ? HttpsAgent : HttpAgent)({ keepAlive: true, timeout: IDLE_MS });
     this.#token = token;
   }
 
