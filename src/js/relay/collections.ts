@@ -66,7 +66,7 @@ export class Collections {
   }
 
   /**
-   * @param least what is held must be what the server has, but for what is on its way; and it must have reached that version, if there is one
+   * @param least changes must arrive, so that what is held is what the server has but for what is on its way. Where a version is named it must be reached.
    * @returns what is held; or why it is not: the server refused it to the relay, changes do not arrive, or it takes longer
    */
   async open(collection: Collection, least?: { readonly version: string | undefined }): Promise<Held | "refused" | "behind" | "late"> {

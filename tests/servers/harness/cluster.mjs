@@ -15,6 +15,7 @@ import { Proxy } from "./proxy.mjs";
 /**
  * @typedef {object} ClusterOptions
  * @property {readonly string[]} [flags] further flags of kube-apiserver, for instance `--watch-cache=false`
+ * @property {readonly string[]} [users] further users, without any right
  */
 
 /** A one-node control plane without controllers: objects are only data. */
@@ -25,6 +26,8 @@ export class Cluster {
   /** @type {Proxy} */ proxy;
   /** Bearer tokens: `admin` is in system:masters and may do everything, `nobody` is a known user without any right. */
   tokens = { admin: randomBytes(16).toString("hex"), nobody: randomBytes(16).toString("hex") };
+  /** Those of further users. @type {Record<string, string>} */
+  others = {};
 
   /** Origin of etcd's client API, plain HTTP, with the JSON gateway. */
   etcdUrl = "";
@@ -57,7 +60,8 @@ export class Cluster {
   }
 
   /** @param {ClusterOptions} options */
-  async #start({ flags = [] }) {
+  async #start({ flags = [], users = [] }) {
+    for (const user of users) this.others[user] = randomBytes(16).toString("hex");
     const [etcdBinary, apiserverBinary] = [await buildServer("etcd"), await buildServer("kube-apiserver")];
     this.dir = mkdtempSync(join(tmpdir(), "watchcache-cluster-"));
     const dir = this.dir;
@@ -70,11 +74,8 @@ export class Cluster {
     const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     writeFileSync(join(dir, "sa.pub"), publicKey.export({ type: "spki", format: "pem" }));
     writeFileSync(join(dir, "sa.key"), privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
-    writeFileSync(
-      join(dir, "tokens.csv"),
-      `${this.tokens.admin},admin,uid-admin,"system:masters"\n${this.tokens.nobody},nobody,uid-nobody\n`,
-      { mode: 0o600 },
-    );
+    const known = Object.entries({ nobody: this.tokens.nobody, ...this.others }).map(([user, token]) => `${token},${user},uid-${user}\n`);
+    writeFileSync(join(dir, "tokens.csv"), `${this.tokens.admin},admin,uid-admin,"system:masters"\n${known.join("")}`, { mode: 0o600 });
 
     this.etcd = new ManagedProcess({
       name: "etcd",
