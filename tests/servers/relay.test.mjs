@@ -3,7 +3,8 @@
  */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:https";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { after, before, describe, it } from "node:test";
@@ -66,6 +67,9 @@ async function counted(series, ...parts) {
   const lines = text.split("\n").filter((line) => line.startsWith(`${series}{`) && parts.every((part) => line.includes(part)));
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
 }
+
+/** Lists that the relay has answered itself. */
+const held = async () => (await relay.metrics())['watchcache_relay_requests_total{by="relay",verb="list"}'] ?? 0;
 
 /** @param {() => Promise<unknown>} condition @param {string} what */
 async function until(condition, what) {
@@ -197,7 +201,9 @@ describe("watchcache serve before kube-apiserver", () => {
     for (const [user, path, status] of /** @type {[string | undefined, string, number][]} */ (asked)) {
       const [plain = "", text = ""] = path.split("?");
       const query = Object.fromEntries(new URLSearchParams(text));
+      const before = await held();
       const [ours, theirs] = [await as(relay, user).get(plain, query), await direct(user).get(plain, query)];
+      assert.equal((await held()) - before, status === 200 ? 1 : 0, "who may is answered by the relay, and nobody else");
       assert.deepEqual([ours.status, theirs.status], [status, status], `${user} ${path}: ${ours.text}`);
       if (status !== 200) assert.deepEqual(ours.body, theirs.body, path);
       else assert.deepEqual(ours.body.items, theirs.body.items, path);
@@ -271,7 +277,7 @@ describe("watchcache serve before kube-apiserver", () => {
     assert.equal(pages.items.length + rest.items.length, (await admin.list(path)).items.length);
   });
 
-  it("holds custom resources, and nothing that another server behind the API serves", async () => {
+  it("holds custom resources, which lists and watches show as the server does", async () => {
     const plural = "widgets";
     const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
     await admin.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
@@ -286,7 +292,6 @@ describe("watchcache serve before kube-apiserver", () => {
     const path = `/apis/example.com/v1/namespaces/a/${plural}`;
     await until(async () => (await admin.get(path)).status === 200, "the new resource");
     await admin.create(path, { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "one" } });
-    const held = async () => (await relay.metrics())['watchcache_relay_requests_total{by="relay",verb="list"}'];
     await until(async () => {
       const before = await held();
       const { body } = await as(relay, "admin").get(path);
@@ -305,21 +310,51 @@ describe("watchcache serve before kube-apiserver", () => {
     );
     watch.stop();
     theirs.stop();
-    // A group of somebody else's, who may show each caller something of their own: here it cannot even be reached.
-    await admin.create("/apis/apiregistration.k8s.io/v1/apiservices", {
-      metadata: { name: "v1.others.example.com" },
-      spec: {
-        group: "others.example.com",
-        version: "v1",
-        service: { namespace: "a", name: "none", port: 443 },
-        groupPriorityMinimum: 100,
-        versionPriority: 100,
-        insecureSkipTLSVerify: true,
+  });
+
+  it("holds nothing that another server behind the API serves: each caller is shown their own", async () => {
+    const api = { kind: "APIResourceList", apiVersion: "v1", groupVersion: "own.example.com/v1" };
+    const things = { name: "things", singularName: "thing", kind: "Thing", namespaced: false, verbs: ["get", "list", "watch"] };
+    const behind = createServer(
+      { cert: cluster.certificate, key: readFileSync(join(cluster.dir, "certs", "apiserver.key")) },
+      (request, response) => {
+        const items = [{ metadata: { name: request.headers["x-remote-user"], resourceVersion: "1" } }];
+        const list = { kind: "ThingList", apiVersion: api.groupVersion, metadata: { resourceVersion: "1" }, items };
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify(request.url?.includes("/things") ? list : { ...api, resources: [things] }));
       },
-    });
-    const before = await held();
-    assert.equal((await as(relay, "admin").get("/apis/others.example.com/v1/things")).status, 503);
-    assert.equal(await held(), before);
+    );
+    await new Promise((resolve) => behind.listen(0, "127.0.0.1", () => resolve(undefined)));
+    try {
+      const { port } = /** @type {import("node:net").AddressInfo} */ (behind.address());
+      await admin.create("/api/v1/namespaces/a/services", {
+        metadata: { name: "behind" },
+        spec: { type: "ExternalName", externalName: "localhost" },
+      });
+      await admin.create("/apis/apiregistration.k8s.io/v1/apiservices", {
+        metadata: { name: "v1.own.example.com" },
+        spec: {
+          group: "own.example.com",
+          version: "v1",
+          service: { namespace: "a", name: "behind", port },
+          groupPriorityMinimum: 100,
+          versionPriority: 100,
+          insecureSkipTLSVerify: true,
+        },
+      });
+      const rules = [{ apiGroups: ["own.example.com"], resources: ["things"], verbs: ["list", "watch"] }];
+      for (const user of ["alice", "bob", "relay"]) await grant(`${user}-things`, user, rules);
+      const path = "/apis/own.example.com/v1/things";
+      await until(async () => (await direct("alice").get(path)).status === 200, "the other server");
+      for (const user of ["alice", "bob", "alice"])
+        assert.deepEqual(
+          (await as(relay, user).list(path)).items.map(({ metadata }) => metadata.name),
+          [user],
+        );
+    } finally {
+      behind.closeAllConnections();
+      await new Promise((resolve) => behind.close(resolve));
+    }
   });
 
   it("passes kubectl's tables and writes on, and answers its JSON", async () => {
