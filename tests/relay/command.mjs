@@ -5,6 +5,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { metricsOf } from "./harness.mjs";
 
 const program = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
@@ -41,9 +42,8 @@ export class RelayProcess {
   }
 
   /** What it counts, by the whole name of a series. */
-  async metrics() {
-    const lines = (await (await fetch(`${this.url}/-/metrics`)).text()).split("\n").filter((line) => line && !line.startsWith("#"));
-    return Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]));
+  metrics() {
+    return metricsOf(this.url);
   }
 
   /** At once: what is tested is over. */

@@ -32,7 +32,7 @@ export function passRequest(
   if (request.headers["transfer-encoding"] !== undefined) sent["transfer-encoding"] = "chunked";
   const passed = upstream.open(request.method ?? "GET", request.url ?? "/", { ...sent, ...forwarded(request) });
   passed.on("response", (answer) => {
-    response.writeHead(answer.statusCode ?? 502, { ...headersOf(answer, ["upgrade"]), ...headers });
+    response.writeHead(answer.statusCode ?? 502, answer.statusMessage, { ...headersOf(answer, ["upgrade"]), ...headers });
     // A watch that is quiet has begun all the same.
     response.flushHeaders();
     answer.on("error", () => response.destroy());

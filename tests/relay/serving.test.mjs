@@ -1,0 +1,259 @@
+// What is held serves everybody, and what is not held is the server's.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { connect } from "node:net";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createWatchCache } from "watchcache";
+import { Watch } from "../../dist/relay/watches.js";
+import { eventually } from "../e2e/cache.mjs";
+import { Api, concurrently } from "../e2e/wire.mjs";
+import { Proxy } from "../servers/harness/proxy.mjs";
+import { JANE, JOE, relayed, relayTo } from "./harness.mjs";
+
+const PODS = "/api/v1/pods";
+const LISTS = 'watchcache_relay_upstream_requests_total{verb="list"}';
+const WATCHES = 'watchcache_relay_upstream_requests_total{verb="watch"}';
+
+test("fifty caches of two users cost the server one list and one watch, and come back from another network without any", async (t) => {
+  const { relay, metrics, pod, direct } = await relayed(t);
+  await concurrently(30, (i) => pod(`p${i}`, direct));
+  const proxy = await Proxy.start({ upstream: relay.url });
+  const caches = Array.from({ length: 50 }, (_, i) =>
+    createWatchCache({ server: proxy.url, auth: () => ({ token: i % 2 ? JANE : JOE }), pageSize: 10, retry: { initialMs: 20 } }),
+  );
+  t.after(async () => {
+    await Promise.all(caches.map((cache) => cache.close()));
+    await proxy.close();
+  });
+  const pods = caches.map((cache) => cache.resource("pods"));
+  for (const resource of pods) resource.view().subscribe(() => {});
+  const all = (held) =>
+    eventually(
+      () => pods.every(({ size, status }) => size === held && status.phase === "live"),
+      () => pods.map(({ size, status }) => `${size} ${status.phase}`).join(),
+    );
+  await all(30);
+  await pod("more", direct);
+  await all(31);
+  const lost = pods.map(({ resourceVersion }) => resourceVersion);
+  proxy.drop();
+  await eventually(() => pods.some(({ status }) => status.phase !== "live"), "lost connections");
+  await pod("meanwhile", direct);
+  await all(32);
+  assert.ok(lost.every(Boolean));
+  const counted = await metrics();
+  assert.deepEqual([counted[LISTS], counted[WATCHES]], [1, 1]);
+  assert.deepEqual(counted['watchcache_relay_watches{group="",resource="pods"}'], 50);
+  assert.equal(counted.watchcache_relay_clients, 2);
+});
+
+test("who has written finds it, although the relay has not heard of it yet", async (t) => {
+  const { jane, pod, server, direct, metrics } = await relayed(t);
+  await pod("a");
+  await jane.list(PODS);
+  server.control.fault("freeze");
+  await pod("b", direct);
+  assert.deepEqual(
+    (await jane.list(PODS)).items.map(({ metadata }) => metadata.name),
+    ["a"],
+    "what somebody else wrote is on its way",
+  );
+  await pod("c");
+  const names = async (query) => (await jane.list(PODS, query)).items.map(({ metadata }) => metadata.name);
+  assert.deepEqual(await names(), ["a", "b", "c"]);
+  assert.deepEqual(await names({ limit: 2 }), ["a", "b"]);
+  // A deletion tells no version.
+  await jane.delete("/api/v1/namespaces/default/pods/a");
+  assert.deepEqual(await names(), ["b", "c"]);
+  assert.equal((await metrics())[LISTS], 1);
+});
+
+test("with --exact-lists what names no version is the server's", async (t) => {
+  const { jane, pod, server, direct } = await relayed(t, { relay: { exactLists: true } });
+  await pod("a", direct);
+  await jane.list(PODS, { resourceVersion: "0" });
+  server.control.fault("freeze");
+  await pod("b", direct);
+  assert.equal((await jane.list(PODS)).items.length, 2);
+  assert.equal((await jane.list(PODS, { resourceVersion: "0" })).items.length, 1);
+});
+
+test("a long list is packed for who takes it, and is the same", async (t) => {
+  const { relay } = await relayed(t, { server: { pods: 40 } });
+  const ask = async (encoding) => {
+    const answer = await fetch(relay.url + PODS, { headers: { authorization: `Bearer ${JANE}`, "accept-encoding": encoding } });
+    return [answer.headers.get("content-encoding"), await answer.text()];
+  };
+  const [packed, plain] = await Promise.all(["gzip", "identity"].map(ask));
+  assert.deepEqual([packed[0], plain[0]], ["gzip", null]);
+  assert.equal(packed[1], plain[1]);
+  assert.equal(JSON.parse(plain[1]).items.length, 40);
+});
+
+test("a client that takes nothing is let go after half a minute", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  let [isStopped, isEnded] = [false, false];
+  const sink = { writable: false, send: () => assert.fail("it takes nothing"), end: () => (isEnded = true), ondrain() {}, onclose() {} };
+  const batch = Promise.resolve({ done: false, value: [{ type: "ADDED" }] });
+  const opened = { watcher: { stop: () => (isStopped = true) }, first: batch, batches: { next: () => batch } };
+  const over = new Watch(/** @type {any} */ ({}), /** @type {any} */ (opened), sink, () => {}).run();
+  await batch;
+  await new Promise(setImmediate);
+  t.mock.timers.tick(29_000);
+  assert.deepEqual([isStopped, isEnded], [false, false]);
+  t.mock.timers.tick(2_000);
+  await over;
+  assert.deepEqual([isStopped, isEnded], [true, true]);
+});
+
+test("a client that takes nothing costs the others nothing", async (t) => {
+  const { relay, server, jane, metrics } = await relayed(t, { server: { pods: 200 } });
+  await jane.list(PODS);
+  const deaf = connect(relay.port, "127.0.0.1");
+  t.after(() => deaf.destroy());
+  deaf.pause();
+  deaf.write(`GET ${PODS}?watch=1&resourceVersion=0 HTTP/1.1\r\nhost: relay\r\nauthorization: Bearer ${JANE}\r\n\r\n`);
+  const watch = await jane.watch(PODS, { resourceVersion: "0", sendInitialEvents: false, resourceVersionMatch: "NotOlderThan" }).opened();
+  for (let i = 0; i < 30; i++) {
+    server.control.step(100);
+    await sleep(5);
+  }
+  await watch.count(1_000);
+  watch.stop();
+  assert.ok((await metrics())['watchcache_relay_events_total{group="",resource="pods"}'] > 1_000);
+});
+
+test("what the relay may not hold is served by the server, to who may", async (t) => {
+  const { server } = await relayed(t);
+  const relay = await relayTo(server.url, { token: async () => "none that is known" });
+  t.after(() => relay.close());
+  const api = new Api(relay.url, JANE);
+  assert.deepEqual((await api.list(PODS)).items, []);
+  const watch = await api.watch(PODS, { resourceVersion: "0" }).opened();
+  await new Api(server.url, JANE).create("/api/v1/namespaces/default/configmaps", { metadata: { name: "x" } });
+  watch.stop();
+  assert.equal((await api.get("/api/v1/namespaces/default/configmaps/x")).status, 200);
+});
+
+test("the relay's token is read anew when it is refused", async (t) => {
+  const { server, tokens } = await relayed(t);
+  let token = "old";
+  tokens.push("old");
+  const relay = await relayTo(server.url, { token: async () => token });
+  t.after(() => relay.close());
+  const api = new Api(relay.url, JANE);
+  await api.list(PODS);
+  tokens.splice(tokens.indexOf("old"), 1);
+  token = "new";
+  tokens.push("new");
+  server.control.fault("drop");
+  const direct = new Api(server.url, JANE);
+  await direct.create("/api/v1/namespaces/default/configmaps", { metadata: { name: "x" } });
+  const watch = await api.watch("/api/v1/configmaps", { resourceVersion: "0" }).opened();
+  await watch.count(1);
+  watch.stop();
+});
+
+test("while the server is away a watch stays, and a list is refused with when to come back", async (t) => {
+  const { server } = await relayed(t);
+  const proxy = await Proxy.start({ upstream: server.url });
+  const relay = await relayTo(proxy.url);
+  t.after(() => relay.close());
+  const api = new Api(relay.url, JANE);
+  await api.list(PODS);
+  const watch = await api.watch(PODS, { resourceVersion: "0" }).opened();
+  const { port } = new URL(proxy.url);
+  // A stream that ends within its first second counts as refused, and the relay would list anew.
+  await sleep(1_100);
+  await proxy.close();
+  const refused = await api.get(PODS, { labelSelector: "not=asked-before" });
+  assert.deepEqual([refused.status, refused.headers.get("retry-after"), refused.body.reason], [503, "1", "ServiceUnavailable"]);
+  assert.equal((await api.get("/-/readyz")).status, 200, "as good as any other relay");
+  const again = await Proxy.start({ upstream: server.url, port: Number(port) });
+  t.after(() => again.close());
+  await new Api(server.url, JANE).create("/api/v1/namespaces/default/pods", {
+    metadata: { name: "later" },
+    spec: { containers: [{ name: "main", image: "x" }] },
+  });
+  await watch.count(1);
+  assert.equal(watch.events[0].object.metadata.name, "later");
+  watch.stop();
+});
+
+test("what is no list and no watch passes as it is: bodies of any size, in chunks or not, and connections that become others", async (t) => {
+  const upstream = createServer(async (request, response) => {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { method, url, headers } = request;
+    response.writeHead(201, "Made", { "content-type": "text/x", "set-cookie": ["a=1", "b=2"], warning: "299 - something" });
+    response.end(
+      JSON.stringify({ method, url, length: Buffer.concat(chunks).length, chunked: headers["transfer-encoding"], host: headers.host }),
+    );
+  });
+  upstream.on("upgrade", (request, socket) => {
+    if (request.url === "/refused")
+      return void socket.end(
+        "HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain\r\ntransfer-encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n",
+      );
+    socket.write("HTTP/1.1 101 Switching Protocols\r\nupgrade: SPDY/3.1\r\nconnection: Upgrade\r\n\r\nhello ");
+    socket.pipe(socket);
+  });
+  await new Promise((resolve) => upstream.listen(0, "127.0.0.1", () => resolve(undefined)));
+  const { port } = /** @type {import("node:net").AddressInfo} */ (upstream.address());
+  const relay = await relayTo(`http://127.0.0.1:${port}/clusters/one`);
+  t.after(async () => {
+    await relay.close();
+    upstream.closeAllConnections();
+    upstream.close();
+  });
+  const large = Buffer.alloc(3 << 20, "x");
+  const stream = new ReadableStream({ start: (controller) => (controller.enqueue(large), controller.close()) });
+  for (const [method, body] of [
+    ["POST", large],
+    ["DELETE", "{}"],
+    ["PATCH", stream],
+    ["DELETE", new Blob([large]).stream()],
+  ]) {
+    const answer = await fetch(`${relay.url}/api/v1/namespaces/x/pods?a=%2F`, {
+      method,
+      body,
+      ...(typeof body === "object" && !Buffer.isBuffer(body) ? { duplex: "half" } : {}),
+    });
+    const isStream = !Buffer.isBuffer(body) && typeof body !== "string";
+    assert.deepEqual(
+      [answer.status, answer.statusText, answer.headers.getSetCookie(), answer.headers.get("warning")],
+      [201, "Made", ["a=1", "b=2"], "299 - something"],
+    );
+    const length = typeof body === "string" ? 2 : large.length;
+    assert.deepEqual(await answer.json(), {
+      method,
+      url: "/clusters/one/api/v1/namespaces/x/pods?a=%2F",
+      length,
+      ...(isStream ? { chunked: "chunked" } : {}),
+      host: `127.0.0.1:${port}`,
+    });
+  }
+  for (const [path, expected] of [
+    ["/exec", /^HTTP\/1\.1 101 .*\r\n\r\nhello early late$/s],
+    ["/clusters", /^HTTP\/1\.1 101/],
+  ]) {
+    const socket = connect(relay.port, "127.0.0.1");
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: relay\r\nupgrade: SPDY/3.1\r\nconnection: Upgrade\r\n\r\nearly `);
+    let said = "";
+    socket.on("data", (chunk) => {
+      said += chunk;
+      if (said.endsWith("early ")) socket.write("late");
+      if (said.endsWith("late")) socket.end();
+    });
+    await once(socket, "close");
+    assert.match(said, expected);
+  }
+});
+
+test("an upgrade that the server refuses is answered with its words", async (t) => {
+  const { jane } = await relayed(t);
+  const refused = await jane.watch("/api/v1/nothing", {}).refusal();
+  assert.equal(refused.status, 404);
+});
