@@ -213,6 +213,18 @@ describe("watchcache serve before kube-apiserver", () => {
     }
   });
 
+  it("leaves to the server what the relay itself may not see", async () => {
+    const before = await held();
+    await admin.create("/api/v1/namespaces/a/secrets", { metadata: { name: "mine" } });
+    const path = "/api/v1/secrets";
+    assert.deepEqual((await as(relay, "admin").list(path)).items, (await admin.list(path)).items);
+    const watch = await as(relay, "admin").watch(path, { resourceVersion: "0" }).opened();
+    await watch.event(({ object }) => object.metadata.name === "mine", "the secret");
+    watch.stop();
+    assert.equal((await as(relay, "alice").get(path)).status, 403);
+    assert.equal(await held(), before);
+  });
+
   it("asks as whom the caller impersonates, in all of its groups", async () => {
     const headers = { "impersonate-user": "alice" };
     const path = "/api/v1/namespaces/a/pods";
