@@ -62,6 +62,7 @@ test("the tarball holds the built package and nothing else", () => {
     "docs/parts-and-polls.md",
     "docs/react.md",
     "docs/relations.md",
+    "docs/relay.md",
     "docs/sources.md",
     "docs/tabs.md",
     "docs/tanstack-db.md",
@@ -217,6 +218,13 @@ test("etcd is an entry of its own, which no other entry loads", async () => {
   for (const target of loads) assert.doesNotMatch(target, /^dist\/(index|node|inline|load|memory|compat|resource|cache|react)\b/, target);
   for (const file of app.files.filter((name) => /^dist\/(?!etcd\/).*\.js$/.test(name))) {
     for (const target of loadedBy(file)) assert.ok(!target.startsWith("dist/etcd/"), `${file} loads ${target}`);
+  }
+});
+
+test("the relay is the command's alone: no entry loads it", () => {
+  assert.ok(loadedBy("dist/cli/main.js").has("dist/relay/service.js"), "the command does");
+  for (const file of app.files.filter((name) => /^dist\/(?!(relay|cli)\/).*\.js$/.test(name))) {
+    for (const target of loadedBy(file)) assert.doesNotMatch(target, /^dist\/(relay|cli)\//, `${file} loads ${target}`);
   }
 });
 

@@ -264,3 +264,14 @@ test("an upgrade that the server refuses is answered with its words", async (t) 
   const refused = await jane.watch("/api/v1/nothing", {}).refusal();
   assert.equal(refused.status, 404);
 });
+
+test("what has no room in the relay is served by the server", async (t) => {
+  const { jane, metrics } = await relayed(t, { server: { pods: 300 }, relay: { memoryBytes: 64 << 10 } });
+  for (let i = 0; i < 2; i++) assert.equal((await jane.list(PODS)).items.length, 300);
+  const watch = await jane.watch(PODS, { resourceVersion: "0" }).opened();
+  await watch.count(300);
+  watch.stop();
+  const counted = await metrics();
+  assert.equal(counted['watchcache_relay_requests_total{by="server",verb="watch"}'], 1);
+  assert.equal(counted['watchcache_relay_requests_total{by="relay",verb="list"}'], undefined);
+});
