@@ -10,7 +10,7 @@ import { Watch } from "../../dist/relay/watches.js";
 import { eventually } from "../e2e/cache.mjs";
 import { Api, concurrently } from "../e2e/wire.mjs";
 import { Proxy } from "../servers/harness/proxy.mjs";
-import { JANE, JOE, relayed, relayTo } from "./harness.mjs";
+import { JANE, JOE, metricsOf, relayed, relayTo } from "./harness.mjs";
 
 const PODS = "/api/v1/pods";
 const LISTS = 'watchcache_relay_upstream_requests_total{verb="list"}';
@@ -263,6 +263,36 @@ test("an upgrade that the server refuses is answered with its words", async (t) 
   const { jane } = await relayed(t);
   const refused = await jane.watch("/api/v1/nothing", {}).refusal();
   assert.equal(refused.status, 404);
+});
+
+test("an address with a path is a server, too", async (t) => {
+  const { server } = await relayed(t);
+  const gateway = await Proxy.start({
+    upstream: server.url,
+    serve(request, response) {
+      const [, rest] = /^\/clusters\/one(\/.*)$/.exec(request.url) ?? [];
+      if (rest === undefined) response.writeHead(404).end();
+      else request.url = rest;
+      return rest === undefined;
+    },
+  });
+  const relay = await relayTo(`${gateway.url}/clusters/one/`);
+  t.after(async () => {
+    await relay.close();
+    await gateway.close();
+  });
+  const api = new Api(relay.url, JANE);
+  await api.create("/api/v1/namespaces/default/configmaps", { metadata: { name: "x" } });
+  const { items, metadata } = await api.list("/api/v1/configmaps");
+  assert.equal(items.length, 1);
+  const watch = await api.watch("/api/v1/configmaps", { resourceVersion: metadata.resourceVersion }).opened();
+  await api.patch("/api/v1/namespaces/default/configmaps/x", { data: { a: "b" } });
+  await watch.count(1);
+  watch.stop();
+  // The kind is taken out of what is held, and given back.
+  assert.equal(watch.events[0].object.kind, "ConfigMap");
+  assert.equal((await api.list("/api/v1/configmaps")).items[0].kind, undefined);
+  assert.equal((await metricsOf(relay.url))[LISTS], 1);
 });
 
 test("what has no room in the relay is served by the server", async (t) => {

@@ -103,6 +103,11 @@ test("an ask is what is understood to its last parameter", () => {
     namespace: "",
     options: {},
   });
+  // As the clients of Go and Python write it.
+  assert.deepEqual(ask("/api/v1/pods?watch=True&timeout=6m7s&sendInitialEvents=true&resourceVersionMatch=NotOlderThan").options, {
+    sendInitialEvents: true,
+    resourceVersionMatch: "NotOlderThan",
+  });
   for (const url of [
     "/api/v1",
     "/api/v1/pods/",

@@ -13,8 +13,9 @@ import { createWatchCache } from "watchcache";
 import { eventually } from "../e2e/cache.mjs";
 import { Api, concurrently } from "../e2e/wire.mjs";
 import { RelayProcess } from "../relay/command.mjs";
-import { newestKubectl } from "./clients/programs.mjs";
+import { clientGo, newestKubectl } from "./clients/programs.mjs";
 import { Cluster } from "./harness/cluster.mjs";
+import { Proxy } from "./harness/proxy.mjs";
 
 /** So often open watches are asked about, in seconds. */
 const REVIEW = 1;
@@ -366,6 +367,37 @@ describe("watchcache serve before kube-apiserver", () => {
     } finally {
       behind.closeAllConnections();
       await new Promise((resolve) => behind.close(resolve));
+    }
+  });
+
+  it("feeds an informer of client-go, which would take protobuf and asks for its state as events", async () => {
+    // A client of Go sends no token over plain HTTP.
+    const front = await Proxy.start({
+      upstream: relay.url,
+      serve(request) {
+        request.headers.authorization = `Bearer ${cluster.tokens.admin}`;
+        return false;
+      },
+    });
+    const path = "/api/v1/namespaces/b/configmaps";
+    await admin.create(path, map("first", { n: "1" }));
+    const before = await relay.metrics();
+    const child = spawn(await clientGo(), [front.url, "b"], { stdio: ["pipe", "pipe", "inherit"] });
+    try {
+      let said = "";
+      child.stdout.setEncoding("utf8").on("data", (text) => (said += text));
+      await until(async () => said.includes("SYNCED"), "the informer");
+      await admin.patch(`${path}/first`, { data: { n: "2" } });
+      await until(async () => said.includes("MODIFIED first=2"), "the change");
+      await admin.delete(`${path}/first`);
+      await until(async () => said.includes("DELETED first=2"), "the deletion");
+      assert.match(said, /^ADDED first=1$/m);
+      assert.doesNotMatch(said, /ERROR/);
+      const watches = 'watchcache_relay_requests_total{by="relay",verb="watch"}';
+      assert.ok((await relay.metrics())[watches] > before[watches], "from what is held");
+    } finally {
+      child.kill("SIGKILL");
+      await front.close();
     }
   });
 

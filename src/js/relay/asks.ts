@@ -32,7 +32,9 @@ const COLLECTION = new RegExp(`^/(?:api|apis/(${NAME}))/(${VERSION})/(?:namespac
 const TEXTS = ["labelSelector", "fieldSelector", "resourceVersion", "resourceVersionMatch", "continue"] as const;
 const NUMBERS = ["limit", "timeoutSeconds"] as const;
 const FLAGS = ["watch", "allowWatchBookmarks", "sendInitialEvents", "pretty"] as const;
-const KNOWN = new Set<string>([...TEXTS, ...NUMBERS, ...FLAGS]);
+/** client-go says by it how long it waits itself. */
+const IGNORED = "timeout";
+const KNOWN = new Set<string>([...TEXTS, ...NUMBERS, ...FLAGS, IGNORED]);
 
 /**
  * Reads a request. What is not understood to the last parameter is no ask: the server knows what it means.
@@ -50,7 +52,7 @@ export function readAsk(method: string | undefined, url: string | undefined): As
     const values = given.getAll(name);
     const value = values[0]!;
     if (values.length > 1 || !KNOWN.has(name)) return undefined;
-    if (value === "" && name !== "watch") continue;
+    if (name === IGNORED || (value === "" && name !== "watch")) continue;
     const read = readValue(name, value);
     if (read === undefined) return undefined;
     options[name] = read;
@@ -68,7 +70,7 @@ export function readAsk(method: string | undefined, url: string | undefined): As
 function readValue(name: string, value: string): string | number | boolean | undefined {
   if ((NUMBERS as readonly string[]).includes(name)) return /^[0-9]{1,9}$/.test(value) ? Number(value) : undefined;
   if (!(FLAGS as readonly string[]).includes(name)) return value;
-  return { true: true, "1": true, false: false, "0": false }[value];
+  return { true: true, "1": true, false: false, "0": false }[value.toLowerCase()];
 }
 
 /** Fields of which a server tells what stands in the object, by resource. Others it computes, or does not know at all. */
