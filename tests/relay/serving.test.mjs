@@ -85,16 +85,50 @@ test("with --exact-lists what names no version is the server's", async (t) => {
   assert.equal((await jane.list(PODS, { resourceVersion: "0" })).items.length, 1);
 });
 
+test("a token or a version of one's own making shows nothing of another namespace, or of another name", async (t) => {
+  // What the relay's window no longer has it asks the server for, as itself.
+  const { jane } = await relayed(t, { server: { history: 5 } });
+  const made = [];
+  for (const namespace of ["a", "b"]) {
+    await jane.create("/api/v1/namespaces", { metadata: { name: namespace } });
+    for (const name of ["1", "2", "3"]) made.push(await jane.create(`/api/v1/namespaces/${namespace}/configmaps`, { metadata: { name } }));
+  }
+  const { metadata } = await jane.list("/api/v1/configmaps");
+  const token = (start, version) => Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: Number(version), start })).toString("base64url");
+  const shown = new Set();
+  for (const version of [metadata.resourceVersion, made[4].metadata.resourceVersion, made[0].metadata.resourceVersion, "1", "-1"]) {
+    const asked = ["/b/", "/b/1\0", "/", "/a/", "/a/1\0", "b/1\0", "/a/../b/", "/aa/"].map((start) => ({
+      continue: token(start, version),
+    }));
+    for (const query of [...asked, { resourceVersion: version, resourceVersionMatch: "Exact" }, { resourceVersion: version, limit: "1" }]) {
+      for (const [namespace, fieldSelector] of [
+        ["a", undefined],
+        ["a", "metadata.name=1"],
+        ["a", "metadata.namespace=b"],
+      ]) {
+        const { body } = await jane.get(`/api/v1/namespaces/${namespace}/configmaps`, { limit: 10, ...query, fieldSelector });
+        for (const { metadata } of body.items ?? []) {
+          shown.add(metadata.namespace);
+          if (fieldSelector) assert.equal(metadata.name, "1", JSON.stringify([version, query, fieldSelector]));
+        }
+      }
+    }
+  }
+  assert.deepEqual([...shown], ["a"]);
+});
+
 test("a long list is packed for who takes it, and is the same", async (t) => {
-  const { relay } = await relayed(t, { server: { pods: 40 } });
+  const { relay } = await relayed(t, { server: { pods: 40 }, relay: { allowOrigins: ["*"] } });
   const ask = async (encoding) => {
-    const answer = await fetch(relay.url + PODS, { headers: { authorization: `Bearer ${JANE}`, "accept-encoding": encoding } });
-    return [answer.headers.get("content-encoding"), await answer.text()];
+    const headers = { authorization: `Bearer ${JANE}`, "accept-encoding": encoding, origin: "https://page.example.com" };
+    const answer = await fetch(relay.url + PODS, { headers });
+    return [answer.headers.get("content-encoding"), answer.headers.get("vary"), await answer.text()];
   };
   const [packed, plain] = await Promise.all(["gzip", "identity"].map(ask));
-  assert.deepEqual([packed[0], plain[0]], ["gzip", null]);
-  assert.equal(packed[1], plain[1]);
-  assert.equal(JSON.parse(plain[1]).items.length, 40);
+  assert.deepEqual(packed.slice(0, 2), ["gzip", "Origin, Accept-Encoding"]);
+  assert.deepEqual(plain.slice(0, 2), [null, "Origin"]);
+  assert.equal(packed[2], plain[2]);
+  assert.equal(JSON.parse(plain[2]).items.length, 40);
 });
 
 test("a client that takes nothing is let go after half a minute", async (t) => {

@@ -49,7 +49,11 @@ export async function sendList(
     response.end();
     return length;
   }
-  response.writeHead(200, { ...headers, "content-encoding": "gzip", vary: "Accept-Encoding" });
+  response.writeHead(200, {
+    ...headers,
+    "content-encoding": "gzip",
+    vary: [headers["vary"], "Accept-Encoding"].filter(Boolean).join(", "),
+  });
   // Who is gone takes no more: nobody is to be told.
   await pipeline(parts, createGzip({ level: constants.Z_BEST_SPEED }), response).catch(() => {});
   return length;
