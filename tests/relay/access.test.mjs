@@ -25,6 +25,18 @@ test("who says no name, or a wrong one, is refused as by the server, although it
   }
 });
 
+test("a long token is one, too, over either way", async (t) => {
+  const token = "t".repeat(40_000);
+  const { relay, tokens, server } = await relayed(t);
+  tokens.push(token);
+  const api = new Api(relay.url, token);
+  // The embedded server takes no more than Node does by itself, and says so.
+  assert.equal((await new Api(server.url, token).get(PODS)).status, 431);
+  assert.equal((await api.get("/-/livez")).status, 200);
+  const answer = await api.watch(PODS, { resourceVersion: "0" }).refusal();
+  assert.equal(answer.status, 431, "the server's own answer, to the review");
+});
+
 test("two ways to say who asks are for the server to judge: none of it comes from what is held", async (t) => {
   const { relay, jane, pod, metrics } = await relayed(t);
   await pod("a");
@@ -152,6 +164,9 @@ test("one client has so many watches at once, over either way, and another one a
   const { relay, jane, joe, metrics } = await relayed(t, { relay: { maxWatches: 2 } });
   const stream = await fetch(`${relay.url}${PODS}?watch=1&resourceVersion=0`, { headers: { authorization: `Bearer ${JANE}` } });
   const socket = await jane.watch(PODS, { resourceVersion: "0" }).opened();
+  // Another way to write the same is the same client.
+  const shouted = await fetch(`${relay.url}${PODS}?watch=1&resourceVersion=0`, { headers: { authorization: `BEARER ${JANE}` } });
+  assert.equal(shouted.status, 429);
   const refused = await jane.watch(PODS, { resourceVersion: "0" }).refusal();
   assert.deepEqual([refused.status, refused.headers.get("retry-after"), refused.body.reason], [429, "5", "TooManyRequests"]);
   // One that the server serves counts as well.

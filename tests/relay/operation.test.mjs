@@ -1,12 +1,12 @@
 // How a relay is run: its command, its health, its figures, and its end.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readServeOptions } from "../../dist/cli/serve-options.js";
+import { readServeOptions, SERVE_HELP } from "../../dist/cli/serve-options.js";
 import { eventually } from "../e2e/cache.mjs";
 import { Api } from "../e2e/wire.mjs";
 import { RelayProcess } from "./command.mjs";
@@ -53,6 +53,23 @@ test("options are what they say, and a mistake is told with its name", async () 
     [[...server, "more"], /more/],
   ])
     assert.throws(() => read(args), expected, args.join(" "));
+});
+
+test("the guide has each option, with the default that the command tells", () => {
+  const guide = readFileSync(new URL("../../docs/relay.md", import.meta.url), "utf8");
+  const table = guide.split("## Options")[1].split("\n## ")[0];
+  const rows = table.split("\n").filter((line) => line.startsWith("| `"));
+  const named = rows.flatMap((row) => [...row.split("|")[1].matchAll(/--[a-z-]+/g)].map(([name]) => name));
+  const told = [...SERVE_HELP.matchAll(/^  (--[a-z-]+)( .*)$/gm)];
+  assert.deepEqual(named.sort(), told.map(([, name]) => name).sort());
+  for (const [, name, text] of told) {
+    const value = /\((\d[\d.]*)\)/.exec(text)?.[1];
+    if (value !== undefined)
+      assert.ok(
+        rows.some((row) => row.includes(`${name}\``) && row.split("|")[2].includes(value)),
+        `${name} ${value}`,
+      );
+  }
 });
 
 test("the command tells how it goes, and what is wrong", async () => {

@@ -293,6 +293,27 @@ test("what is no list and no watch passes as it is: bodies of any size, in chunk
   }
 });
 
+test("a request that offers HTTP/2 is one as any other, with its body", async (t) => {
+  const { relay, direct } = await relayed(t);
+  const said = async (method, path, body, more = "") => {
+    const socket = connect(relay.port, "127.0.0.1");
+    const head = `${method} ${path} HTTP/1.1\r\nhost: relay\r\nauthorization: Bearer ${JANE}\r\nconnection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAEAAEAAAAIAAAAB\r\n`;
+    socket.write(
+      `${head}content-type: application/json\r\n${more}${body ? `content-length: ${body.length}\r\n` : ""}\r\n${body.slice(0, 5)}`,
+    );
+    await sleep(20);
+    socket.write(body.slice(5));
+    let all = "";
+    for await (const chunk of socket) all += chunk;
+    return all;
+  };
+  const made = await said("POST", "/api/v1/namespaces/default/configmaps", JSON.stringify({ metadata: { name: "made" } }));
+  assert.match(made, /^HTTP\/1\.1 201 Created\r\n.*\r\nconnection: close\r\n\r\n\{.*"name":"made"/s);
+  assert.match(await said("GET", "/api/v1/configmaps", ""), /^HTTP\/1\.1 200 OK\r\n.*"made"/s);
+  assert.match(await said("POST", "/api/v1/namespaces/default/configmaps", "", "transfer-encoding: chunked\r\n"), /^HTTP\/1\.1 400 /);
+  assert.equal((await direct.list("/api/v1/configmaps")).items.length, 1);
+});
+
 test("an upgrade that the server refuses is answered with its words", async (t) => {
   const { jane } = await relayed(t);
   const refused = await jane.watch("/api/v1/nothing", {}).refusal();

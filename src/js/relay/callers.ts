@@ -32,7 +32,11 @@ export function callerOf(request: IncomingMessage, token?: string): Caller | und
     headers.push("authorization", `Bearer ${token}`);
   }
   if (authorizations > 1) return undefined;
-  return { id: createHmac("sha256", salt).update(JSON.stringify(headers)).digest("base64url"), headers };
+  // "bearer" is "Bearer": one client has one name, and one limit.
+  const named = headers.map((text, at) =>
+    headers[at - 1] === "authorization" ? text.replace(/^\S+/, (scheme) => scheme.toLowerCase()) : text,
+  );
+  return { id: createHmac("sha256", salt).update(JSON.stringify(named)).digest("base64url"), headers };
 }
 
 /** The subprotocols of a WebSocket: a token is no name of one, and is never echoed. */

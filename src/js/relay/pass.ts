@@ -1,7 +1,7 @@
 // Everything else is the server's: passed on with the caller's own credentials, and never with the relay's.
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { type Answer, unreachable } from "./answers.js";
+import { type Answer, statusAnswer, unreachable } from "./answers.js";
 import type { Upstream } from "./upstream.js";
 import { type Writes, writtenBy } from "./writes.js";
 
@@ -59,14 +59,21 @@ export function passUpgrade(
   head: Buffer,
   refuse: (answer: Answer) => void,
 ): void {
-  const headers = { ...headersOf(request), ...forwarded(request), connection: "Upgrade" };
+  // Clients of Java offer HTTP/2 so with each request. It is none of this connection, and the request is one as any other.
+  const isOffer = /^h2c$/i.test(request.headers.upgrade ?? "");
+  const kept = headersOf(request, isOffer ? ["upgrade", "http2-settings"] : []);
+  const headers = { ...kept, ...forwarded(request), connection: isOffer ? "close" : "Upgrade" };
+  // In chunks it would have to be read here, and nobody does so.
+  if (request.headers["transfer-encoding"] !== undefined)
+    return refuse(statusAnswer(400, "BadRequest", "a request that offers another protocol has no body in chunks"));
   const passed = upstream.open(request.method ?? "GET", request.url ?? "/", headers, true);
+  const hasBody = Number(request.headers["content-length"] ?? 0) > 0;
   let answered = false;
   passed.on("upgrade", (answer, other, rest) => {
     answered = true;
     socket.write(headOf(answer, answer.rawHeaders));
     if (rest.length > 0) socket.write(rest);
-    if (head.length > 0) other.write(head);
+    if (head.length > 0 && !hasBody) other.write(head);
     other.on("error", () => socket.destroy());
     other.on("close", () => socket.destroy());
     socket.on("close", () => other.destroy());
@@ -87,7 +94,22 @@ export function passUpgrade(
     else refuse(unreachable(upstream.name, error.message));
   });
   socket.on("close", () => passed.destroy());
-  passed.end();
+  sendBody(Number(request.headers["content-length"] ?? 0), socket, head, passed);
+}
+
+/** What was read ahead is no request any more: its body is the next so many bytes. */
+function sendBody(length: number, socket: Duplex, head: Buffer, passed: ClientRequest): void {
+  let left = length;
+  const take = (bytes: Buffer) => {
+    passed.write(bytes.subarray(0, left));
+    left -= Math.min(left, bytes.length);
+    if (left > 0) return;
+    socket.removeListener("data", take);
+    passed.end();
+  };
+  if (left === 0) return void passed.end();
+  socket.on("data", take);
+  if (head.length > 0) take(head);
 }
 
 /** Headers without those of the connection. @param more that are left out */

@@ -19,6 +19,8 @@ import { Writes } from "./writes.js";
 const OWN = "/-/";
 /** Requests that are no watches may take so long when all watches have ended. */
 const GRACE_MS = 5_000;
+/** Tokens name all groups of their user, and a subprotocol makes them longer by a third. Node alone would take 16 KiB. */
+const MAX_HEADER_BYTES = 128 << 10;
 
 /** A relay that runs. */
 export interface Relay {
@@ -71,9 +73,10 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     response.writeHead(code, { ...headers, "cache-control": "no-store" }).end(request.method === "HEAD" ? undefined : body);
   };
 
+  const settings = { maxHeaderSize: MAX_HEADER_BYTES };
   const server: Server = options.tls
-    ? createTlsServer({ cert: readFileSync(options.tls.cert), key: readFileSync(options.tls.key) })
-    : createServer();
+    ? createTlsServer({ ...settings, cert: readFileSync(options.tls.cert), key: readFileSync(options.tls.key) })
+    : createServer(settings);
   // Longer than load balancers keep a connection: whoever ends it first may lose a request to it.
   server.keepAliveTimeout = 75_000;
   const sockets = new Set<Socket>();
