@@ -4,9 +4,11 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:http2";
 import { createServer } from "node:https";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { gunzipSync } from "node:zlib";
 import { after, before, describe, it } from "node:test";
 import { CoreV1Api, KubeConfig, makeInformer } from "@kubernetes/client-node";
 import { createWatchCache } from "watchcache";
@@ -416,6 +418,60 @@ describe("watchcache serve before kube-apiserver", () => {
     const refused = await kubectl(path, "alice", ["get", "pods", "-A"]);
     assert.match(refused.err, /User "alice" cannot list resource "pods" in API group "" at the cluster scope/);
     assert.match((await kubectl(path, "alice", ["get", "pods", "-n", "a"])).out, /^NAME +READY/);
+  });
+
+  it("speaks HTTP/2 where it has a certificate: many watches over one connection, bodies without a length, and an end in good order", async () => {
+    const session = connect(secure.url, { rejectUnauthorized: false });
+    const authorization = `Bearer ${cluster.tokens.admin}`;
+    const path = "/api/v1/namespaces/b/configmaps";
+    /** @param {string} method @param {string} path @param {object} [body] */
+    const ask = (method, path, body) => {
+      const stream = session.request(
+        { ":method": method, ":path": path, authorization, ...(body ? { "content-type": "application/json" } : {}) },
+        { endStream: !body },
+      );
+      if (body) {
+        const text = JSON.stringify(body);
+        stream.write(text.slice(0, 5));
+        stream.end(text.slice(5));
+      }
+      const it = { stream, said: "", status: 0, ended: new Promise((resolve) => stream.on("end", () => resolve(undefined))) };
+      stream.on("response", (headers) => (it.status = Number(headers[":status"])));
+      stream.setEncoding("utf8").on("data", (text) => (it.said += text));
+      return it;
+    };
+    const whole = async (/** @type {ReturnType<typeof ask>} */ it) => {
+      await it.ended;
+      return [it.status, JSON.parse(it.said)];
+    };
+    const [status, list] = await whole(ask("GET", path));
+    assert.equal(status, 200);
+    const watches = Array.from({ length: 20 }, () => ask("GET", `${path}?watch=1&resourceVersion=${list.metadata.resourceVersion}`));
+    assert.equal((await whole(ask("POST", path, map("second-to-none"))))[0], 201);
+    await until(async () => watches.every(({ said }) => said.includes("second-to-none")), "the event in each watch");
+    assert.equal((await whole(ask("DELETE", `${path}/second-to-none`, { propagationPolicy: "Foreground" })))[1].kind, "ConfigMap");
+    assert.deepEqual((await whole(ask("GET", "/api/v1/nothing")))[1], (await direct("admin").get("/api/v1/nothing")).body);
+    assert.equal(JSON.parse(watches[0].said.split("\n")[0]).object.kind, "ConfigMap");
+    await concurrently(40, (i) => admin.create(path, map(`large-${i}`, { text: "x".repeat(5_000) })));
+    const packed = session.request({ ":path": path, authorization, "accept-encoding": "gzip" });
+    const chunks = [];
+    for await (const chunk of packed) chunks.push(chunk);
+    assert.ok(JSON.parse(gunzipSync(Buffer.concat(chunks)).toString()).items.length > 40);
+    const gone = new Promise((resolve) => session.once("close", () => resolve(undefined)));
+    const since = Date.now();
+    secure.child.kill("SIGTERM");
+    await Promise.all(watches.map(({ ended }) => ended));
+    for (const { said } of watches) assert.ok(said.endsWith("}\n"), "no half of an event");
+    await gone;
+    assert.deepEqual(await secure.ended, [0, null]);
+    assert.ok(Date.now() - since < 4_000, "the connection is told to end, and not waited for");
+    assert.equal(
+      secure.said
+        .split("\n")
+        .filter((line) => !/^(watchcache: |$)/.test(line))
+        .join("\n"),
+      "",
+    );
   });
 
   it("after SIGTERM ends watches in good order, is not ready, and leaves with 0", async () => {

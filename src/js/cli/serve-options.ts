@@ -13,7 +13,7 @@ with the client's own credentials. All that is no list and no watch is passed on
   --host ADDRESS        address to listen on (127.0.0.1); 0.0.0.0: all
   --token-file FILE     the relay's own token, read anew at each use
   --token TOKEN         the same in place; or the environment variable WATCHCACHE_TOKEN
-  --tls-cert FILE       speaks HTTPS, with this certificate
+  --tls-cert FILE       speaks HTTPS and HTTP/2, with this certificate
   --tls-key FILE        and its key
   --allow-origin ORIGIN of pages that may ask from another host; may be given several times; "*": all
   --max-watches N       open watches of one client (500)

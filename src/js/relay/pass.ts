@@ -28,11 +28,14 @@ export function passRequest(
   refuse: (answer: Answer) => void,
 ): void {
   const sent = headersOf(request, ["upgrade"]);
-  // Of what comes in chunks the length is not known: it goes on in chunks, whatever the method is.
-  if (request.headers["transfer-encoding"] !== undefined) sent["transfer-encoding"] = "chunked";
+  // Where the length is not known the body goes on in chunks, whatever the method is. Else the server would take it for another request.
+  if (comesInParts(request)) sent["transfer-encoding"] = "chunked";
   const passed = upstream.open(request.method ?? "GET", request.url ?? "/", { ...sent, ...forwarded(request) });
   passed.on("response", (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.statusMessage, { ...headersOf(answer, ["upgrade"]), ...headers });
+    response.writeHead(answer.statusCode ?? 502, isHttp2(request) ? undefined : answer.statusMessage, {
+      ...headersOf(answer, ["upgrade"]),
+      ...headers,
+    });
     // A watch that is quiet has begun all the same.
     response.flushHeaders();
     answer.on("error", () => response.destroy());
@@ -112,14 +115,32 @@ function sendBody(length: number, socket: Duplex, head: Buffer, passed: ClientRe
   if (head.length > 0) take(head);
 }
 
+const isHttp2 = ({ httpVersionMajor }: IncomingMessage): boolean => httpVersionMajor === 2;
+
+/** Over HTTP/2 a body needs to say neither its length nor that it comes in chunks. */
+function comesInParts(request: IncomingMessage): boolean {
+  if (!isHttp2(request)) return request.headers["transfer-encoding"] !== undefined;
+  const { stream } = request as unknown as { stream: { endAfterHeaders: boolean } };
+  return !stream.endAfterHeaders && request.headers["content-length"] === undefined;
+}
+
 /** Headers without those of the connection. @param more that are left out */
 function headersOf(message: IncomingMessage, more: readonly string[] = []): OutgoingHttpHeaders {
   const named = String(message.headers.connection ?? "")
     .split(",")
     .map((name) => name.trim().toLowerCase());
   const left = new Set([...HOP_BY_HOP, ...named.filter((name) => name !== "upgrade"), ...more]);
-  const kept = Object.entries(message.headersDistinct).filter(([name]) => !left.has(name) && !NAMES_OF_PROXIES.test(name));
-  return Object.fromEntries(kept.map(([name, values]) => [name, values!.length === 1 ? values![0] : values]));
+  const kept: Record<string, string | string[]> = {};
+  for (let at = 0; at < message.rawHeaders.length; at += 2) {
+    const name = message.rawHeaders[at]!.toLowerCase();
+    // HTTP/2 tells so what stands in the first line of HTTP/1.1.
+    if (name.startsWith(":") || left.has(name) || NAMES_OF_PROXIES.test(name)) continue;
+    const before = kept[name];
+    // Cookies are one header, which HTTP/2 may cut.
+    if (name === "cookie" && before !== undefined) kept[name] = `${String(before)}; ${message.rawHeaders[at + 1]!}`;
+    else kept[name] = before === undefined ? message.rawHeaders[at + 1]! : [before, message.rawHeaders[at + 1]!].flat();
+  }
+  return kept;
 }
 
 function forwarded(request: IncomingMessage): OutgoingHttpHeaders {

@@ -1,13 +1,11 @@
 // The relay: one list and one watch of a server for all who may see them.
-import { readFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Access } from "./access.js";
 import { type Answer, textAnswer } from "./answers.js";
 import { Clients } from "./clients.js";
 import { Collections } from "./collections.js";
 import { Discovery } from "./discovery.js";
+import { Listener } from "./listener.js";
 import { Metrics } from "./metrics.js";
 import type { RelayOptions } from "./options.js";
 import { Origins } from "./origins.js";
@@ -19,8 +17,6 @@ import { Writes } from "./writes.js";
 const OWN = "/-/";
 /** Requests that are no watches may take so long when all watches have ended. */
 const GRACE_MS = 5_000;
-/** Tokens name all groups of their user, and a subprotocol makes them longer by a third. Node alone would take 16 KiB. */
-const MAX_HEADER_BYTES = 128 << 10;
 
 /** A relay that runs. */
 export interface Relay {
@@ -73,34 +69,12 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     response.writeHead(code, { ...headers, "cache-control": "no-store" }).end(request.method === "HEAD" ? undefined : body);
   };
 
-  const settings = { maxHeaderSize: MAX_HEADER_BYTES };
-  const server: Server = options.tls
-    ? createTlsServer({ ...settings, cert: readFileSync(options.tls.cert), key: readFileSync(options.tls.key) })
-    : createServer(settings);
-  // Longer than load balancers keep a connection: whoever ends it first may lose a request to it.
-  server.keepAliveTimeout = 75_000;
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket) => {
-    sockets.add(socket);
-    socket.setKeepAlive(true, 30_000);
-    socket.setNoDelay(true);
-    socket.on("close", () => sockets.delete(socket));
-  });
-  server.on("request", (request, response) => void handle(request, response).catch(() => response.destroy()));
-  server.on("upgrade", (request, socket, head) => void service.upgrade(request, socket, head).catch(() => socket.destroy()));
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host: options.host, port: options.port }, () => {
-      server.removeListener("error", reject);
-      resolve();
-    });
-  });
-  const { port } = server.address() as AddressInfo;
+  const listener = await Listener.open({ ...options, handle, upgrade: (request, socket, head) => service.upgrade(request, socket, head) });
+  const { port } = listener;
   const host = options.host.includes(":") ? `[${options.host}]` : options.host;
 
   const close = async () => {
-    const closed = new Promise((resolve) => server.close(resolve));
-    for (const socket of sockets) socket.destroy();
+    const closed = listener.close();
     access.close();
     upstream.close();
     await Promise.all([closed, collections.close()]);
@@ -110,9 +84,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     service.isDraining = true;
     metrics.set("draining", 1);
     await clients.drain(options.drainMs);
-    const closed = new Promise((resolve) => server.close(resolve));
-    server.closeIdleConnections();
-    await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, GRACE_MS).unref())]);
+    await Promise.race([listener.finish(), new Promise((resolve) => setTimeout(resolve, GRACE_MS).unref())]);
     await close();
   };
   return { url: `${options.tls ? "https" : "http"}://${host}:${port}`, port, close, drain: () => (draining ??= drain()) };

@@ -58,7 +58,7 @@ export class Service {
       response.writeHead(204, preflight).end();
       return;
     }
-    const headers = { ...origins.headers(request), ...(this.isDraining ? { connection: "close" } : {}) };
+    const headers = { ...origins.headers(request), ...(this.isDraining && request.httpVersionMajor === 1 ? { connection: "close" } : {}) };
     const refuse = (answer: Answer) => {
       if (!response.headersSent) response.writeHead(answer.code, { ...answer.headers, ...headers });
       response.end(answer.body);
