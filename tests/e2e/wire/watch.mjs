@@ -142,7 +142,8 @@ export function watchScenarios(getTarget) {
       await place.label(numbered(3), { app: "web" });
       await watch.count(32);
       assert.equal(watch.events[31].type, "MODIFIED");
-      assertGrowing(watch.events.slice(30));
+      // A later bookmark may have the version of the last event.
+      assertGrowing(watch.events.slice(30, 32));
       watch.stop();
 
       const silent = await place.api.watch(place.pods, { ...query, allowWatchBookmarks: undefined }).opened();
