@@ -226,6 +226,26 @@ describe("watchcache serve before kube-apiserver", () => {
     watch.stop();
     assert.equal((await as(relay, "alice").get(path)).status, 403);
     assert.equal(await held(), before);
+    assert.equal(
+      relay.said.match(/^watchcache: v1\/secrets is not held, and served by the server: .*User "relay" cannot list/gm)?.length,
+      1,
+      relay.said,
+    );
+  });
+
+  it("holds nothing of a group whose server it may not know, and says what it lacks", async () => {
+    const args = ["--server", cluster.secureUrl, "--token", cluster.others.bob];
+    const poor = await RelayProcess.start(args, { NODE_EXTRA_CA_CERTS: join(cluster.dir, "ca.crt") });
+    try {
+      for (let i = 0; i < 2; i++) assert.deepEqual((await as(poor, "admin").list("/apis/apps/v1/deployments")).items, []);
+      assert.equal((await poor.metrics())['watchcache_relay_requests_total{by="server",verb="list"}'], 2);
+      assert.match(
+        poor.said,
+        /^watchcache: the server refuses the relay .*\/apiservices\/v1\.apps \(403\), .* it needs the verb get on apiservices$/m,
+      );
+    } finally {
+      await poor.kill();
+    }
   });
 
   it("asks as whom the caller impersonates, in all of its groups", async () => {

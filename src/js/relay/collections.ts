@@ -26,15 +26,19 @@ export interface CollectionsOptions {
   counted(verb: "list" | "watch"): void;
   /** Nothing comes any more: who watches is to ask anew. */
   lost(collection: Collection): void;
+  /** Told why something is not held, which an operator can change. */
+  warn(message: string): void;
 }
 
 export class Collections {
   readonly #cache: WatchCache;
   readonly #lost: (collection: Collection) => void;
+  readonly #warn: (message: string) => void;
   readonly #known = new Map<string, Held & { refusedAt?: number | undefined }>();
 
-  constructor(server: URL, upstream: Upstream, { lingerMs, maxBytes, counted, lost }: CollectionsOptions) {
+  constructor(server: URL, upstream: Upstream, { lingerMs, maxBytes, counted, lost, warn }: CollectionsOptions) {
     this.#lost = lost;
+    this.#warn = warn;
     this.#cache = createWatchCache({
       server,
       // What was sent is what is passed on.
@@ -56,7 +60,7 @@ export class Collections {
         const held = ask?.verb === "watch" ? this.#known.get(keyOf(ask)) : undefined;
         return held === undefined ? answer : withoutKinds(answer, held.collection);
       },
-      logger: { debug() {}, info() {}, warn: console.warn, error: console.error },
+      logger: { debug() {}, info() {}, warn, error: console.error },
     }) as WatchCache;
   }
 
@@ -101,7 +105,10 @@ export class Collections {
       held = { collection, resource };
       this.#known.set(key, held);
       resource.addEventListener("status", () => {
-        if (isRefused(resource)) this.#lost(collection);
+        if (!isRefused(resource)) return;
+        const { error } = resource.status;
+        if (error !== undefined) this.#warn(`${keyOf(collection).replace(/^\//, "")} is not held, and served by the server: ${error.message}`);
+        this.#lost(collection);
       });
     }
     return held;

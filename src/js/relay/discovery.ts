@@ -26,11 +26,14 @@ const MAX_KNOWN = 1_000;
 
 export class Discovery {
   readonly #upstream: Upstream;
+  readonly #warn: (message: string) => void;
   readonly #known = new Map<string, Known>();
   readonly #asking = new Map<string, Promise<Known | undefined>>();
 
-  constructor(upstream: Upstream) {
+  /** @param warn told what keeps the relay from holding anything, which its operator can change */
+  constructor(upstream: Upstream, warn: (message: string) => void) {
     this.#upstream = upstream;
+    this.#warn = warn;
   }
 
   /** Undefined: the relay may not hold it, or cannot know. */
@@ -67,6 +70,7 @@ export class Discovery {
     const said = await this.#upstream.ask(path, await this.#upstream.own());
     if (said.code === 404) return nothing;
     const { resources } = (documentOf(said) ?? {}) as { resources?: readonly Record<string, unknown>[] };
+    if (said.code === 401 || said.code === 403) this.#warn(`the server refuses the relay ${path} (${said.code}), so nothing of it is held`);
     if (said.code !== 200 || !Array.isArray(resources)) return undefined;
     if (!(await this.#isServersOwn(group, version))) return nothing;
     const collections = new Map<string, Collection>();
@@ -88,6 +92,10 @@ export class Discovery {
     const said = await this.#upstream.ask(path, await this.#upstream.own());
     // A server without that API has no others behind it.
     if (said.code === 404) return !(await this.#hasOthers());
+    if (said.code === 401 || said.code === 403)
+      this.#warn(
+        `the server refuses the relay ${path} (${said.code}), so nothing of that group is held: it needs the verb get on apiservices`,
+      );
     const { kind, spec } = (documentOf(said) ?? {}) as { kind?: unknown; spec?: { service?: unknown } };
     return said.code === 200 && kind === "APIService" && (spec?.service ?? null) === null;
   }

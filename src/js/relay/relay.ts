@@ -15,6 +15,8 @@ import { Writes } from "./writes.js";
 
 /** What the relay says of itself is under a prefix that no API server has. */
 const OWN = "/-/";
+/** So many different warnings are told. */
+const MAX_TOLD = 200;
 /** Requests that are no watches may take so long when all watches have ended. */
 const GRACE_MS = 5_000;
 
@@ -30,6 +32,13 @@ export interface Relay {
 
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   const metrics = new Metrics();
+  const told = new Set<string>();
+  const warn = (message: string) => {
+    // Once each: whoever asks would lead to it again.
+    if (told.has(message) || told.size >= MAX_TOLD) return;
+    told.add(message);
+    console.warn(`watchcache: ${message}`);
+  };
   const upstream = new Upstream(options.server, options.token);
   const clients = new Clients(options.maxWatches, metrics);
   const access = new Access(upstream, options.reviewMs, (verdict) => metrics.count("reviews", { verdict }));
@@ -38,6 +47,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     maxBytes: options.memoryBytes,
     counted: (verb) => metrics.count("upstream_requests", { verb }),
     lost: (collection) => clients.lost(collection),
+    warn,
   });
   const service = new Service({
     upstream,
@@ -45,7 +55,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     clients,
     collections,
     metrics,
-    discovery: new Discovery(upstream),
+    discovery: new Discovery(upstream, warn),
     writes: new Writes(),
     origins: new Origins(options.allowOrigins),
     exactLists: options.exactLists,
