@@ -125,15 +125,19 @@ test("what a trusted proxy would say of a caller, and the relay's own token, go 
     "x-remote-extra-a": "b",
     "x-mine": "kept",
     te: "trailers",
-    connection: "close, x-hop",
+    connection: "close, x-hop, impersonate-user, authorization",
     "x-hop": "1",
+    // Of a gateway before the relay, and not the caller's to take away.
+    "impersonate-user": "jane",
+    authorization: "Bearer of-the-gateway",
   };
   // fetch sends no such headers.
   const [answer] = await once(get(`${relay.url}/version`, { headers: forged }), "response");
   answer.resume();
   const [headers] = seen;
-  for (const name of Object.keys(headers)) assert.doesNotMatch(name, /^x-remote|^authorization$|^te$|^x-hop$/);
+  for (const name of Object.keys(headers)) assert.doesNotMatch(name, /^x-remote|^te$|^x-hop$/);
   assert.deepEqual([headers["x-mine"], headers["x-forwarded-for"]], ["kept", "127.0.0.1"]);
+  assert.deepEqual([headers["impersonate-user"], headers.authorization], ["jane", "Bearer of-the-gateway"]);
   assert.ok(!JSON.stringify(headers).includes(OWN));
 });
 

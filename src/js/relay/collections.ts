@@ -107,7 +107,8 @@ export class Collections {
       resource.addEventListener("status", () => {
         if (!isRefused(resource)) return;
         const { error } = resource.status;
-        if (error !== undefined) this.#warn(`${keyOf(collection).replace(/^\//, "")} is not held, and served by the server: ${error.message}`);
+        if (error !== undefined)
+          this.#warn(`${keyOf(collection).replace(/^\//, "")} is not held, and served by the server: ${error.message}`);
         this.#lost(collection);
       });
     }

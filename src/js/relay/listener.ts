@@ -65,6 +65,8 @@ export class Listener {
         resolve();
       });
     });
+    // Such as too many open files: those who are there are served all the same.
+    events.on("error", (error) => console.error(`watchcache: ${error.message}`));
     return new Listener(server, sockets, sessions);
   }
 

@@ -19,6 +19,9 @@ const HOP_BY_HOP = [
 /** By these a proxy that the server trusts says who asks. They are never a caller's to say, should the server ever trust this connection. */
 const NAMES_OF_PROXIES = /^x-remote-(user|uid|group|extra-.*)$/;
 
+/** Who asks belongs to the request, whatever a header of the connection says. A gateway before the relay may have added it, and the caller that other header. */
+const IDENTIFIES = /^(authorization|impersonate-.*)$/;
+
 /** Passes a request on. */
 export function passRequest(
   { upstream, writes }: { readonly upstream: Upstream; readonly writes: Writes },
@@ -129,7 +132,7 @@ function headersOf(message: IncomingMessage, more: readonly string[] = []): Outg
   const named = String(message.headers.connection ?? "")
     .split(",")
     .map((name) => name.trim().toLowerCase());
-  const left = new Set([...HOP_BY_HOP, ...named.filter((name) => name !== "upgrade"), ...more]);
+  const left = new Set([...HOP_BY_HOP, ...named.filter((name) => name !== "upgrade" && !IDENTIFIES.test(name)), ...more]);
   const kept: Record<string, string | string[]> = {};
   for (let at = 0; at < message.rawHeaders.length; at += 2) {
     const name = message.rawHeaders[at]!.toLowerCase();
