@@ -343,8 +343,11 @@ describe("watchcache serve before kube-apiserver", () => {
       [watch.events[1].object, Object.keys(watch.events[0].object)],
       [theirs.events[0].object, Object.keys(theirs.events[0].object).filter((name) => name !== "size")],
     );
-    watch.stop();
     theirs.stop();
+    // What is no more is no more here either, and who watches it is told by the end.
+    await admin.delete(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${plural}.example.com`);
+    await watch.closed();
+    await until(async () => (await as(relay, "admin").get(path)).status === 404, "404");
   });
 
   it("holds nothing that another server behind the API serves: each caller is shown their own", async () => {
