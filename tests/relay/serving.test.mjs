@@ -49,6 +49,46 @@ test("fifty caches of two users cost the server one list and one watch, and come
   assert.equal(counted.watchcache_relay_clients, 2);
 });
 
+test("when the relay dies another one takes its clients: rows stay, and the server lists once more for all of them", async (t) => {
+  const { relay, server, pod, direct } = await relayed(t);
+  await concurrently(20, (i) => pod(`p${i}`, direct));
+  const proxy = await Proxy.start({ upstream: relay.url });
+  const caches = Array.from({ length: 10 }, () =>
+    createWatchCache({ server: proxy.url, auth: () => ({ token: JANE }), retry: { initialMs: 20 } }),
+  );
+  const pods = caches.map((cache) => cache.resource("pods"));
+  const fewest = pods.map(() => Infinity);
+  for (const [i, resource] of pods.entries()) {
+    const view = resource.view();
+    view.subscribe(() => {
+      if (resource.hasSynced) fewest[i] = Math.min(fewest[i], view.getSnapshot().rows.length);
+    });
+  }
+  const live = () => pods.every(({ status }) => status.phase === "live");
+  await eventually(() => live() && pods.every(({ size }) => size === 20), "all live");
+  await relay.close();
+  await direct.delete("/api/v1/namespaces/default/pods/p0");
+  await pod("while-none-was-there", direct);
+  const next = await relayTo(server.url);
+  t.after(async () => {
+    await Promise.all(caches.map((cache) => cache.close()));
+    await proxy.close();
+    await next.close();
+  });
+  proxy.upstream = new URL(next.url);
+  await eventually(
+    () =>
+      live() &&
+      pods.every((resource) => resource.size === 20 && resource.peek("default/while-none-was-there") && !resource.peek("default/p0")),
+    () => pods.map(({ size, status }) => `${size} ${status.phase}`).join(),
+  );
+  assert.ok(
+    fewest.every((rows) => rows >= 19),
+    fewest.join(),
+  );
+  assert.equal((await metricsOf(next.url))[LISTS], 1);
+});
+
 test("who has written finds it, although the relay has not heard of it yet", async (t) => {
   const { jane, pod, server, direct, metrics } = await relayed(t);
   await pod("a");
