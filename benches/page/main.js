@@ -14,6 +14,7 @@ import * as slices from "./slices.js";
 import * as soak from "./soak.js";
 import * as table from "./table.js";
 import * as view from "./view.js";
+import * as warm from "./warm.js";
 
 globalThis.scenarios = {
   ...encoder,
@@ -30,5 +31,6 @@ globalThis.scenarios = {
   ...soak,
   ...table,
   ...view,
+  ...warm,
 };
 globalThis.ready = init();
