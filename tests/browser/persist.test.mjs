@@ -193,6 +193,38 @@ test("what is forgotten is gone, and a page that is open writes nothing more", T
   await untilKept(again, ({ states }) => states.some(([identity]) => identity === "jane"));
 });
 
+test("a cache whose identity was forgotten keeps nothing that it opens later either", async (t) => {
+  const { server, open } = await profile(t);
+  const page = await open();
+  await untilKept(page, isWhole(server));
+  await page.evaluate(() => globalThis.forgetPersisted("jane"));
+  await page.evaluate(() => globalThis.cache.resource("nodes").synced());
+  await page.waitForTimeout(4_000);
+  assert.deepEqual((await kept(page)).states, []);
+  assert.deepEqual(page.said, []);
+});
+
+test("what somebody else has removed is not written in parts", async (t) => {
+  const { server, open } = await profile(t);
+  const page = await open();
+  await untilKept(page, isWhole(server));
+  await page.evaluate(async () => {
+    const request = indexedDB.open("watchcache");
+    await new Promise((resolve) => (request.onsuccess = resolve));
+    const transaction = request.result.transaction(["states", "blocks"], "readwrite");
+    for (const name of ["states", "blocks"]) transaction.objectStore(name).clear();
+    await new Promise((resolve) => (transaction.oncomplete = resolve));
+    request.result.close();
+  });
+  server.control.step(3);
+  await untilHeld(page, server);
+  await page.waitForTimeout(4_000);
+  // A head without all of its blocks would be of no use, and would take the room of others.
+  const found = await kept(page);
+  assert.deepEqual([found.states, found.blocks], [[], []]);
+  assert.deepEqual(page.said, []);
+});
+
 test("any block that is not what was written costs a list, and nothing else", async (t) => {
   const { server, open } = await profile(t);
   const first = await open();

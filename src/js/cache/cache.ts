@@ -16,7 +16,7 @@ import type { SharedMode, StartWorker } from "../link/workers.js";
 import type { Runtime } from "../load/instance.js";
 import type { KubeObject, ObjectLike } from "../object/metadata.js";
 import { invalid, readable } from "../options/kinds.js";
-import { Keeper } from "../persist/keeper.js";
+import { type Beginning, Keeper } from "../persist/keeper.js";
 import type { PersistOptions } from "../persist/types.js";
 import type { Delivery } from "../resource/delivery.js";
 import type { PageLife, ResourceHost } from "../resource/host.js";
@@ -68,6 +68,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   readonly #lines = new Map<ResourceImpl<any>, Line[]>();
   /** The storage of those whose state is kept. */
   readonly #keepers = new Map<ResourceImpl<any>, Keeper>();
+  readonly #beginning: Beginning = {};
   #saidNotKept = false;
   readonly #forgotten = new FinalizationRegistry<string>((key) => {
     if (this.#resources.get(key)?.deref() === undefined) this.#resources.delete(key);
@@ -140,9 +141,8 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     const { persist, identity, server, strip } = this.#settings;
     if (persist === undefined || !isKept(persist, target)) return;
     const place = target.source === undefined ? [baseUrl(server), target.key] : ["source", target.name];
-    const keeper = new Keeper([identity!, JSON.stringify([...place, strip])], persist.maxBytes ?? MAX_KEPT_BYTES, (error) =>
-      this.#notKept(error),
-    );
+    const key = [identity!, JSON.stringify([...place, strip])] as const;
+    const keeper = new Keeper(key, persist.maxBytes ?? MAX_KEPT_BYTES, this.#beginning, (error) => this.#notKept(error));
     raw.persist(keeper, persist.maxAgeMs ?? MAX_KEPT_MS);
     this.#keepers.set(resource, keeper);
   }

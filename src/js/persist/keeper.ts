@@ -2,24 +2,31 @@ import type { RawKeeper } from "../wire/raw.js";
 import { disconnect, got, type State, type StateKey, type Stores, transact, under } from "./database.js";
 import { Writing } from "./writing.js";
 
+/** How often the identity of a cache had been forgotten when it began. All its keepers have the one. */
+export interface Beginning {
+  epoch?: number | undefined;
+}
+
 /** The storage of one resource, while that is open. */
 export class Keeper implements RawKeeper {
   readonly #key: StateKey;
   readonly #maxBytes: number;
+  readonly #beginning: Beginning;
   readonly #failed: (error: unknown) => void;
   readonly #writing: Writing;
   readonly #since = Date.now();
   readonly #writer = crypto.randomUUID();
   /** Bytes of the blocks that are there, by number. */
   #blocks = new Map<number, number>();
-  /** How often the identity had been forgotten when this one began. */
-  #epoch: number | undefined;
+  /** Who wrote what is there, and when: as it was read, or written by this one. */
+  #last: Pick<State, "writer" | "at"> | undefined;
   #closed = false;
 
   /** @param failed hears why something is not kept */
-  constructor(key: StateKey, maxBytes: number, failed: (error: unknown) => void) {
+  constructor(key: StateKey, maxBytes: number, beginning: Beginning, failed: (error: unknown) => void) {
     this.#key = key;
     this.#maxBytes = maxBytes;
+    this.#beginning = beginning;
     this.#failed = failed;
     this.#writing = new Writing(`watchcache persist ${JSON.stringify(key)}`);
   }
@@ -29,14 +36,14 @@ export class Keeper implements RawKeeper {
     await this.#writing.first;
     try {
       return await transact("readonly", async (stores) => {
-        const [epoch, state, keys, blocks] = await Promise.all([
-          this.#epochOf(stores),
+        const [isForgotten, state, keys, blocks] = await Promise.all([
+          this.#isForgotten(stores),
           got<State | undefined>(stores.states.get([...this.#key])),
           got(stores.blocks.getAllKeys(under(...this.#key))),
           got<Uint8Array[]>(stores.blocks.getAll(under(...this.#key))),
         ]);
-        this.#epoch = epoch;
-        if (state === undefined) return undefined;
+        if (isForgotten || state === undefined) return undefined;
+        this.#last = { writer: state.writer, at: state.at };
         const numbers = keys.map((key) => (key as [string, string, number])[2]);
         this.#blocks = new Map(numbers.map((number, at) => [number, blocks[at]!.length]));
         return { head: state.head, numbers, blocks };
@@ -61,21 +68,23 @@ export class Keeper implements RawKeeper {
     for (const number of removed) all.delete(number);
     numbers.forEach((number, at) => all.set(number, blocks[at]!.length));
     const bytes = [...all.values()].reduce((sum, length) => sum + length, head.length);
+    const state: State = { head, bytes, at: Date.now(), writer: this.#writer };
     try {
       await transact("readwrite", async (stores) => {
-        if ((await this.#epochOf(stores)) !== (this.#epoch ??= await this.#epochOf(stores))) throw new Forgotten();
+        if (await this.#isForgotten(stores)) throw new Forgotten();
+        if (!isWhole && !(await this.#isAsLeft(stores))) throw new Changed();
         await this.#makeRoom(stores, bytes);
         if (isWhole) stores.blocks.delete(under(...this.#key));
         for (const number of removed) stores.blocks.delete([...this.#key, number]);
         numbers.forEach((number, at) => stores.blocks.put(blocks[at], [...this.#key, number]));
-        const state: State = { head, bytes, at: Date.now(), writer: this.#writer };
         stores.states.put(state, [...this.#key]);
       });
       this.#blocks = all;
+      this.#last = { writer: state.writer, at: state.at };
     } catch (error) {
       // Who forgot wants it so.
       if (error instanceof Forgotten) this.close();
-      else this.#tell(error);
+      else if (!(error instanceof Changed)) this.#tell(error);
       throw error;
     }
   }
@@ -96,8 +105,16 @@ export class Keeper implements RawKeeper {
     this.#writing.close();
   }
 
-  async #epochOf({ epochs }: Stores): Promise<number> {
-    return (await got<number | undefined>(epochs.get(this.#key[0]))) ?? 0;
+  /** Whether the identity was forgotten since its cache began. */
+  async #isForgotten({ epochs }: Stores): Promise<boolean> {
+    const epoch = (await got<number | undefined>(epochs.get(this.#key[0]))) ?? 0;
+    return epoch !== (this.#beginning.epoch ??= epoch);
+  }
+
+  /** Whether nobody else has written or removed what this one knows. Somebody may have needed the room, or have cleared the storage. */
+  async #isAsLeft({ states }: Stores): Promise<boolean> {
+    const state = await got<State | undefined>(states.get([...this.#key]));
+    return state?.writer === this.#last?.writer && state?.at === this.#last?.at;
   }
 
   /** Removes what nobody has written since this one began, the oldest first, until so many bytes fit. */
@@ -125,3 +142,6 @@ export class Keeper implements RawKeeper {
 
 /** The identity was forgotten since this page began. */
 class Forgotten extends Error {}
+
+/** What is there is not what this one left. All of it is written next. */
+class Changed extends Error {}

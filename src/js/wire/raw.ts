@@ -210,7 +210,6 @@ export interface RawViewSpec {
 /** A derived column by its position, an object's key, the values at the column's paths, and the positions of those that are missing. */
 export type RawAsked = [column: number, key: string, fields: unknown[], missing: number[]];
 
-/** One resource: a cacher with its reflector. Every method may throw a RawError; none calls back into JavaScript before it returns. */
 /** The storage of one resource. What it rejects with costs a list, and nothing else. */
 export interface RawKeeper {
   /** What was kept: a head, and blocks by their numbers. */
@@ -221,6 +220,7 @@ export interface RawKeeper {
   write(head: Uint8Array, numbers: Uint32Array, blocks: Uint8Array[], removed: Uint32Array, isWhole: boolean): Promise<void>;
 }
 
+/** One resource: a cacher with its reflector. Every method may throw a RawError; none calls back into JavaScript before it returns. */
 export interface RawResource {
   /** Opens the list and the watch; until then the phase is idle. Again after `pause`. */
   start(): void;
