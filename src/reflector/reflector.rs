@@ -165,7 +165,8 @@ impl Reflector {
             return state;
         }
         if self.watch_list && self.source.streams_first_state() {
-            return State::Streaming(Streaming { unset: self.host.control.reset.get(), cut: false });
+            // A server that was reset may never come to the version that was kept.
+            return State::Streaming(Streaming { unset: self.host.control.reset.get() || self.unconfirmed, cut: false });
         }
         self.begin_list()
     }

@@ -12,12 +12,13 @@ use std::cell::RefCell;
 use std::mem;
 use std::pin::Pin;
 
-use futures::future::{LocalBoxFuture, poll_immediate};
-use futures::{FutureExt, StreamExt, stream};
+use futures::future::{Either, LocalBoxFuture, poll_immediate, select};
+use futures::stream::{self, Peekable};
+use futures::{FutureExt, StreamExt};
 
 use super::breaker::Verb;
 use super::failure::{self, Next};
-use super::host::{Listen, Stop};
+use super::host::{Asked, Listen, Stop};
 use super::liveness::Watchdog;
 use super::order::Novelty;
 use super::reader::Event;
@@ -81,14 +82,25 @@ async fn current_version(source: &dyn Source, runtime: &dyn Runtime) -> Result<V
     head_version(&page::read(body, &RefCell::new(FieldSet::new(Vec::new())), runtime, &mut |_| {}).await?)
 }
 
-/// Whether the first frame is there, and is an ERROR. So a server answers which has forgotten the version, and opens the watch all the same.
-async fn refuses(watch: &mut OpenWatch) -> bool {
-    let mut stream = mem::replace(&mut watch.stream, stream::empty().boxed_local()).peekable();
-    let first = poll_immediate(Pin::new(&mut stream).peek()).await;
-    let refuses =
-        matches!(first, Some(Some(Ok(frame))) if Value::parse(frame).is_ok_and(|frame| frame.text("type") == Some(Some("ERROR"))));
-    watch.stream = stream.boxed_local();
-    refuses
+/// What the server says of what was kept.
+enum Word {
+    GoesOn,
+    /// It has forgotten the version: the watch says so.
+    Forgot,
+    /// It was reset to an earlier version, or does not say. A list shows which.
+    Unknown,
+}
+
+/// Whether the first frame is an ERROR. So a server answers which has forgotten the version, and opens the watch all the same.
+async fn refuses(stream: &mut Peekable<FrameStream>) -> bool {
+    loop {
+        match Pin::new(&mut *stream).peek().await {
+            // Bytes of a frame that is not whole yet.
+            Some(Ok(frame)) if frame.is_empty() => drop(stream.next().await),
+            Some(Ok(frame)) => return Value::parse(frame).is_ok_and(|frame| frame.text("type") == Some(Some("ERROR"))),
+            _ => return false,
+        }
+    }
 }
 
 impl Reflector {
@@ -114,13 +126,33 @@ impl Reflector {
         }
     }
 
-    /// Whether the server is at an earlier version than what was kept. A watch from a version to come opens, and is silent. A server that does not say
-    /// is believed to go on.
-    async fn was_reset(&self) -> bool {
-        let Some(kept) = self.order.last() else { return false };
-        let asked = current_version(&*self.source, &*self.host.runtime).boxed_local();
-        let answer = self.host.until(Listen::WATCHING, Some(&Watchdog::new(Some(MAX_CHECK_MS), self.host.now())), asked).await;
-        matches!(answer, Ok(Ok(current)) if current < *kept)
+    /// What the server says of what was kept, once a watch from there is open. A watch from a version to come opens as well, and is silent. So the
+    /// server is asked for its version, and the first frame may come meanwhile. Fails where somebody pauses or refreshes.
+    async fn word(&self, watch: &mut OpenWatch) -> Result<Word, Asked> {
+        let Some(kept) = self.order.last() else { return Ok(Word::GoesOn) };
+        let mut stream = mem::replace(&mut watch.stream, stream::empty().boxed_local()).peekable();
+        let said = async {
+            let asked = current_version(&*self.source, &*self.host.runtime).boxed_local();
+            let first = refuses(&mut stream).boxed_local();
+            let (current, refuses) = match select(first, asked).await {
+                Either::Left((true, _)) => return Word::Forgot,
+                Either::Left((false, asked)) => (asked.await, false),
+                Either::Right((current, first)) => (current, poll_immediate(first).await.unwrap_or(false)),
+            };
+            match current {
+                _ if refuses => Word::Forgot,
+                Ok(current) if current >= *kept => Word::GoesOn,
+                _ => Word::Unknown,
+            }
+        };
+        let deadline = Watchdog::new(Some(MAX_CHECK_MS), self.host.now());
+        let said = match self.host.until(Listen::WATCHING, Some(&deadline), said).await {
+            Ok(said) => said,
+            Err(Stop::Deadline) => Word::Unknown,
+            Err(Stop::Asked) => return Err(Asked),
+        };
+        watch.stream = stream.boxed_local();
+        Ok(said)
     }
 
     /// The answer to a watch that was asked for. While it does not come nobody would tell of a change, so that is said, and it may be asked for anew.
@@ -188,10 +220,12 @@ impl Reflector {
         let (opened, from) = (watch.opened, watch.from.take());
         self.throttle.tries.opened(opened);
         if self.unconfirmed {
-            if self.was_reset().await {
-                return State::Ended(RoundEnd::asked());
+            match self.word(&mut watch).await {
+                Ok(Word::GoesOn) => self.unconfirmed = false,
+                Ok(Word::Forgot) => {}
+                Ok(Word::Unknown) => return State::Ended(RoundEnd::asked()),
+                Err(Asked) => return State::Opening(WatchPlan::again(None)),
             }
-            self.unconfirmed = refuses(&mut watch).await;
         }
         if !self.unconfirmed {
             self.sink.connection(Connection::Live).await;

@@ -110,7 +110,7 @@ fn a_version_that_is_gone_as_the_stream_says_is_not_confirmed_by_its_opening() {
     before.upstream.expire();
     let gone = format!(r#"{{"type":"ERROR","object":{}}}"#, Status::too_old(103, 104).to_json());
     before.upstream.watch_faults.borrow_mut().push_back(WatchFault::Say(vec![gone]));
-    before.upstream.list_faults.borrow_mut().extend([ListFault::None, ListFault::Hang]);
+    before.upstream.list_faults.borrow_mut().push_back(ListFault::Hang);
     let rig = page(&before, &disk);
     let mut synced = rig.resource.clone().synced().boxed_local();
     rig.resource.start();
@@ -120,6 +120,23 @@ fn a_version_that_is_gone_as_the_stream_says_is_not_confirmed_by_its_opening() {
     rig.run(180_000);
     rig.wait(synced).unwrap();
     assert_eq!(names(&rig), ["ns/pod-1", "ns/pod-2"]);
+}
+
+/// Over a network the frame comes some time after the watch has opened.
+#[test]
+fn a_version_that_is_gone_is_not_confirmed_where_that_is_said_a_moment_later() {
+    let (before, disk) = kept(3);
+    before.upstream.delete("ns", "pod-0");
+    before.upstream.expire();
+    let gone = format!(r#"{{"type":"ERROR","object":{}}}"#, Status::too_old(103, 104).to_json());
+    before.upstream.watch_faults.borrow_mut().push_back(WatchFault::Drip(vec![gone], 10));
+    before.upstream.list_faults.borrow_mut().extend([ListFault::Trickle(1), ListFault::Hang]);
+    let rig = page(&before, &disk);
+    let mut synced = rig.resource.clone().synced().boxed_local();
+    rig.resource.start();
+    rig.run(2_000);
+    assert_eq!(names(&rig).len(), 3);
+    assert!(rig.status().stale && (&mut synced).now_or_never().is_none(), "{:?}", rig.status());
 }
 
 #[test]
@@ -155,6 +172,45 @@ fn a_server_that_went_back_is_listed_although_its_versions_are_lower() {
     rig.run(0);
     assert_eq!((names(&rig), rig.version(), rig.status().phase), (vec!["ns/another".to_owned()], 101, Phase::Live));
     assert!(rig.status().error.is_none());
+}
+
+/// A server that went back, and a page that has asked it for its version, which has not answered.
+fn asked_of_a_server_that_went_back(fault: ListFault) -> Rig {
+    let (_, disk) = kept(200);
+    let rig = Rig::idle(Setup::default(), |upstream| _ = upstream.put("ns", "another"));
+    rig.upstream.list_faults.borrow_mut().push_back(fault);
+    rig.resource.persist(Rc::new(Opened(disk)), DAY).unwrap();
+    rig.resource.start();
+    rig.run(100);
+    rig
+}
+
+#[test]
+fn a_server_that_does_not_say_its_version_is_listed() {
+    for fault in [ListFault::Hang, ListFault::Refuse(Status::new(503, "ServiceUnavailable", "").into())] {
+        let rig = asked_of_a_server_that_went_back(fault);
+        let mut synced = rig.resource.clone().synced().boxed_local();
+        rig.run(5_000);
+        assert_eq!((names(&rig), rig.status().phase), (vec!["ns/another".to_owned()], Phase::Live));
+        assert!((&mut synced).now_or_never().is_some());
+    }
+}
+
+#[test]
+fn who_pauses_or_refreshes_while_the_server_is_asked_for_its_version_is_told_nothing_of_it() {
+    let rig = asked_of_a_server_that_went_back(ListFault::Hang);
+    let mut synced = rig.resource.clone().synced().boxed_local();
+    rig.resource.pause();
+    rig.run(0);
+    assert!((&mut synced).now_or_never().is_none() && rig.status().stale, "{:?}", rig.status());
+    rig.resource.resume();
+    rig.run(0);
+    assert_eq!((names(&rig), rig.status().phase), (vec!["ns/another".to_owned()], Phase::Live));
+
+    let rig = asked_of_a_server_that_went_back(ListFault::Hang);
+    rig.wait(rig.resource.clone().refresh()).unwrap();
+    rig.run(0);
+    assert_eq!((names(&rig), rig.status().phase), (vec!["ns/another".to_owned()], Phase::Live));
 }
 
 #[test]
