@@ -20,6 +20,8 @@ pub struct Availability {
     waiters: ListWaiters,
     /// Lists applied so far.
     lists: u64,
+    /// Whether the state is kept, so that what is held first may be what was kept.
+    kept: bool,
     /// When what is being restored was kept.
     restoring: Option<WallTime>,
     /// When the state that is held was kept, where nobody knows yet whether it still holds.
@@ -47,6 +49,7 @@ impl Availability {
             ready: Ready::new(now),
             waiters: ListWaiters::default(),
             lists: 0,
+            kept: false,
             restoring: None,
             restored: None,
             holds: false,
@@ -92,6 +95,11 @@ impl Availability {
     /// What comes is only as new as the last poll, and so stale between two of them.
     pub fn set_polled(&mut self) {
         self.polled = true;
+    }
+
+    /// Its state is kept.
+    pub(super) fn set_kept(&mut self) {
+        self.kept = true;
     }
 
     /// What it is doing.
@@ -400,9 +408,10 @@ impl Availability {
         }
     }
 
-    /// Completes when what was restored is confirmed, whatever the server refuses until then; none where nothing waits for that.
+    /// Completes when what is held is a state of the server, whatever that refuses until then. None where it is, and where nothing is kept: others then
+    /// have no rows that the server has not confirmed.
     pub fn wait_confirmed(&mut self) -> Option<Listed> {
-        (self.restored.is_some() && !self.ready.is_stopped()).then(|| self.waiters.confirmed())
+        (self.kept && !self.is_confirmed() && !self.ready.is_stopped()).then(|| self.waiters.confirmed())
     }
 
     /// Ends when it is known how the connection stands; none where it is.

@@ -140,6 +140,7 @@ impl Lifecycle {
         } else {
             let persisting = Persisting::new(keeper, max_age, self.cacher.clone(), self.runtime.clone());
             if self.persisting.set(persisting).is_ok() {
+                self.cacher.borrow_mut().availability_mut().set_kept();
                 return Ok(());
             }
             "it is kept already"

@@ -7,6 +7,7 @@ use watchcache::cache::MIN_WRITE_INTERVAL_MS as INTERVAL_MS;
 use watchcache::connection::Phase;
 use watchcache::informer::InformerOptions;
 use watchcache::runtime::Clock;
+use watchcache::source::{Source, WatchRequest};
 use watchcache::status::{ErrorCode, Status};
 use watchcache::time::Millis;
 
@@ -161,6 +162,22 @@ fn who_shares_what_was_kept_shows_it_as_stale_and_hears_when_it_is_confirmed() {
     tab.run(0);
     assert_eq!((names(&tab).len(), tab.status().stale, tab.status().phase), (4, false, Phase::Live));
     assert_eq!(requests(&before.upstream).0, 0);
+}
+
+/// A tab that has rows of a relay that is gone asks the next one for a watch, which has not read its storage yet.
+#[test]
+fn a_relay_that_has_nothing_yet_opens_no_watch_that_would_be_taken_for_the_servers_word() {
+    let (before, disk) = kept(3);
+    disk.hangs.set(true);
+    let worker = page(&before, &disk);
+    let relay = relay_over(worker.resource.clone(), Rc::new(Shared(before.upstream.clone())));
+    worker.resource.start();
+    let mut watch = relay.watch(WatchRequest { resource_version: "103".into(), ..WatchRequest::default() });
+    worker.run(0);
+    assert!((&mut watch).now_or_never().is_none());
+    worker.run(5_000);
+    assert_eq!(worker.status().phase, Phase::Live);
+    assert!((&mut watch).now_or_never().is_some_and(|opened| opened.is_ok()));
 }
 
 #[test]
