@@ -80,6 +80,7 @@ impl Availability {
     pub(super) fn status(&self, version: &Version) -> ResourceStatus {
         let mut status = self.status.clone();
         status.resource_version = self.holds.then(|| version.clone());
+        status.unconfirmed = self.restored.is_some();
         // Whatever else is well: of these objects nobody knows how they stand.
         if self.polled && self.holds_list() && status.phase == Phase::Live {
             (status.stale, status.stale_since) = (true, status.last_event_at);
@@ -483,14 +484,14 @@ mod tests {
         availability.note_stale(true, WallTime::from_unix_millis(9));
         let status = availability.status(&Version::from(7));
         assert_eq!((status.stale, status.stale_since, status.resource_version), (true, Some(kept), Some(Version::from(7))));
-        assert!(availability.holds_list() && !availability.is_confirmed() && !availability.ready().is_ready());
+        assert!(status.unconfirmed && availability.holds_list() && !availability.is_confirmed() && !availability.ready().is_ready());
         assert_eq!((availability.lists(), availability.take_signals()), (0, signal::STATUS));
         let mut synced = availability.wait_synced();
         assert_eq!(synced.try_recv(), Ok(None));
 
         assert!(availability.confirmed(Instant::START) && !availability.confirmed(Instant::START));
         assert_eq!((synced.try_recv(), availability.take_signals()), (Ok(Some(Ok(()))), signal::STATUS | signal::SYNCED));
-        assert!(availability.is_confirmed() && availability.ready().is_ready());
+        assert!(availability.is_confirmed() && availability.ready().is_ready() && !availability.status(&Version::from(7)).unconfirmed);
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub struct ResourceStatus {
     pub stale: bool,
     /// Since when.
     pub stale_since: Option<WallTime>,
+    /// What is held was kept at an earlier time, and the server has not confirmed it.
+    pub unconfirmed: bool,
     /// When the last event or bookmark arrived.
     pub last_event_at: Option<WallTime>,
     /// Tries since the last success.
@@ -47,6 +49,7 @@ impl ResourceStatus {
             listed: None,
             stale: false,
             stale_since: None,
+            unconfirmed: false,
             last_event_at: None,
             attempt: 0,
             retry_at: None,

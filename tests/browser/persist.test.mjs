@@ -128,6 +128,25 @@ test("a reload shows rows while the server is away, and goes on from there witho
     Promise.race([globalThis.pods.synced().then(() => "synced"), new Promise((resolve) => setTimeout(resolve, 500, "waits"))]),
   );
   assert.equal(await synced, "waits");
+  assert.equal(await page.evaluate(() => globalThis.pods.hasSynced), false);
+  // Who waits for the server's word hears that it does not come while the resource is paused.
+  const ends = await page.evaluate(() => {
+    const waiting = [globalThis.pods.synced(), globalThis.pods.list({ resourceVersion: "0" })];
+    globalThis.pods.pause();
+    const late = new Promise((resolve) => setTimeout(resolve, 1_000, "waits"));
+    return Promise.all(
+      [...waiting, globalThis.pods.synced()].map((wait) =>
+        Promise.race([
+          wait.then(
+            () => "",
+            ({ message }) => message,
+          ),
+          late,
+        ]),
+      ),
+    );
+  });
+  for (const end of ends) assert.match(end, /paused/);
 
   server.control.fault("clear");
   await page.evaluate(() => globalThis.pods.resume());

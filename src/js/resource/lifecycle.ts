@@ -4,7 +4,7 @@ import type { Loading } from "../load/loader.js";
 import { Wanting } from "../load/wanting.js";
 import { givenBy } from "../request/document.js";
 import { Questions } from "../request/questions.js";
-import { type StatusTeller, told, type Told } from "../status/status.js";
+import { isSynced, type StatusTeller, told, type Told } from "../status/status.js";
 import { FrameEncoder } from "../wire/frame-encoder.js";
 import { ObjectTable } from "../wire/objects.js";
 import type { RawResource } from "../wire/raw.js";
@@ -209,8 +209,8 @@ export class Lifecycle<R extends Living> implements PageLife {
       () => this.acquire(),
       async ({ isOpen, over, answer }) => {
         try {
-          const empty = this.#session?.raw.status().resourceVersion === undefined;
-          if (forList && this.#paused !== undefined && empty) throw pausedError(this.#of.name);
+          const synced = this.#session !== undefined && isSynced(this.#session.raw.status());
+          if (forList && this.#paused !== undefined && !synced) throw pausedError(this.#of.name);
           if (isOpen() && this.#wanting.state !== undefined) await this.#wanting.over();
           const session = isOpen() ? this.use() : undefined;
           if (session === undefined) throw this.#error ?? closedError(this.#of.name);
@@ -229,12 +229,13 @@ export class Lifecycle<R extends Living> implements PageLife {
 
   pause(): void {
     if (this.#closed || this.#paused !== undefined) return;
-    const { staleSince = Date.now(), resourceVersion } = this.told();
+    const before = this.told();
+    const { staleSince = Date.now() } = before;
     const wanted = this.#wanted();
     this.#paused = staleSince;
     this.#of.updateKept();
     if (wanted !== undefined) this.call(() => wanted.raw.pause());
-    if (resourceVersion === undefined) this.#questions.reject(pausedError(this.#of.name), true);
+    if (!isSynced(before)) this.#questions.reject(pausedError(this.#of.name), true);
     this.#teller.now();
   }
 

@@ -24,7 +24,7 @@ import type {
   Subresource,
   WriteOptions,
 } from "../request/types.js";
-import { NOT_OPEN, StatusTeller, type Told } from "../status/status.js";
+import { isSynced, NOT_OPEN, StatusTeller, type Told } from "../status/status.js";
 import type { ResourceErrorDetail, ResourceStatus } from "../status/types.js";
 import type { MetricLabels } from "../upstream/spec.js";
 import { checkView } from "../view/options.js";
@@ -110,7 +110,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
   }
 
   get hasSynced(): boolean {
-    return this.resourceVersion !== undefined;
+    return isSynced(this.told());
   }
 
   async synced(options?: SignalOptions): Promise<void> {

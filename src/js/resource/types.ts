@@ -62,7 +62,7 @@ export interface Resource<T, Access = Immutable, Index extends string = string> 
   readonly resourceVersion?: string;
   /** When the last event or bookmark came, in milliseconds since 1970. */
   readonly lastEventAt?: number;
-  /** Whether the first complete list has arrived, and what it led to is held. */
+  /** Whether the first complete list has arrived, and what it led to is held. What `persist` kept counts once the server has confirmed it. */
   readonly hasSynced: boolean;
   /**
    * Resolves when the first complete list has arrived, at once if it has. The status then says how things stand: it waits for the watch to be

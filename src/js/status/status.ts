@@ -10,6 +10,11 @@ export type Told = Omit<RawStatus, "error" | "retryAt"> & { error?: RawStatus["e
 /** Nothing was asked for yet. */
 export const NOT_OPEN = Object.freeze({ phase: "idle", stale: false, attempt: 0 } as const);
 
+/** Whether a whole state is held that the server has confirmed. */
+export function isSynced({ resourceVersion, unconfirmed }: Pick<Told, "resourceVersion" | "unconfirmed">): boolean {
+  return resourceVersion !== undefined && unconfirmed === undefined;
+}
+
 /** The phases that tell of errors and of the next try. */
 const TROUBLED: readonly string[] = ["loading", "reconnecting", "needs-auth", "failed"];
 

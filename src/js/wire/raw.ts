@@ -62,6 +62,7 @@ export interface RawStatus {
   listed?: { loaded: number; remaining?: number };
   stale: boolean;
   staleSince?: number; // of the wall clock; there while it is stale
+  unconfirmed?: true; // what is held was kept, and the server has not confirmed it
   lastEventAt?: number;
   attempt: number;
   retryAt?: number;

@@ -29,6 +29,9 @@ pub(super) fn status(status: &ResourceStatus) -> JsValue {
         ("attempt", Given::Number(status.attempt.into())),
         ("retryAt", Given::maybe(status.retry_at, date)),
     ]);
+    if status.unconfirmed {
+        set(&told, "unconfirmed", &JsValue::TRUE);
+    }
     if let Some((loaded, remaining)) = status.listed {
         set(&told, "listed", &to_object(&[("loaded", Given::count(loaded)), ("remaining", Given::maybe(remaining, number))]));
     }
