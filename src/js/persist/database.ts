@@ -72,9 +72,13 @@ export function got<T>(request: IDBRequest<T>): Promise<T> {
 }
 
 /** Works in one transaction, which is over when this resolves. What throws undoes all of it. */
-export async function transact<T>(mode: "readonly" | "readwrite", work: (stores: Stores) => Promise<T>): Promise<T> {
+export async function transact<T>(
+  mode: "readonly" | "readwrite",
+  work: (stores: Stores) => Promise<T>,
+  durability: "relaxed" | "strict" = "relaxed",
+): Promise<T> {
   const database = await connect();
-  const transaction = database.transaction(["states", "blocks", "epochs"], mode, { durability: "relaxed" });
+  const transaction = database.transaction(["states", "blocks", "epochs"], mode, { durability });
   const over = new Promise<void>((resolve, reject) => {
     transaction.oncomplete = () => resolve();
     transaction.onabort = () => reject(transaction.error ?? new Error("the transaction was undone"));

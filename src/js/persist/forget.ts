@@ -1,5 +1,5 @@
 import { invalid } from "../options/kinds.js";
-import { got, transact, under } from "./database.js";
+import { got, type Stores, transact, under } from "./database.js";
 
 /**
  * Deletes all that was kept of an identity: what a logout calls. Caches of that identity that are open, in any page or worker of this origin, write
@@ -11,10 +11,12 @@ import { got, transact, under } from "./database.js";
 export async function forgetPersisted(identity: string): Promise<void> {
   if (typeof identity !== "string" || identity === "") throw invalid("forgetPersisted takes an identity: text that is not empty");
   if (globalThis.indexedDB === undefined) return;
-  await transact("readwrite", async ({ states, blocks, epochs }) => {
+  const work = async ({ states, blocks, epochs }: Stores) => {
     const epoch = (await got<number | undefined>(epochs.get(identity))) ?? 0;
     epochs.put(epoch + 1, identity);
     states.delete(under(identity));
     blocks.delete(under(identity));
-  });
+  };
+  // On the disk when this resolves, not only on its way there.
+  await transact("readwrite", work, "strict");
 }
