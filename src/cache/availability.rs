@@ -192,8 +192,9 @@ impl Availability {
     pub(super) fn list_applied(&mut self, now: Instant) {
         let is_first = !self.holds || self.restored.is_some();
         self.signals |= signal::STATUS | if is_first { signal::SYNCED } else { signal::RELIST };
-        if !self.holds {
-            self.status.phase = Phase::Listing; // also where it came without pages
+        if is_first {
+            // Also where it came without pages. What it shows is new, whatever was restored before.
+            self.status.phase = Phase::Listing;
         }
         self.status.listed = None;
         self.lists += 1;
@@ -498,7 +499,11 @@ mod tests {
     fn a_list_in_the_place_of_what_was_restored_is_the_first_one() {
         let mut availability = Availability::new(Instant::START);
         availability.restored(WallTime::from_unix_millis(5));
+        availability.note_stale(true, WallTime::from_unix_millis(9));
+        assert!(availability.is_stale());
         availability.list_applied(Instant::START);
+        availability.note_stale(true, WallTime::from_unix_millis(9));
+        assert!(!availability.is_stale(), "who hears that it is synced sees no stale rows");
         assert!(availability.is_confirmed() && availability.take_signals() & (signal::SYNCED | signal::RELIST) == signal::SYNCED);
         availability.list_applied(Instant::START);
         assert!(availability.take_signals() & (signal::SYNCED | signal::RELIST) == signal::RELIST);
