@@ -22,8 +22,10 @@ pub struct Availability {
     lists: u64,
     /// Whether the state is kept, so that what is held first may be what was kept.
     kept: bool,
-    /// When what is being restored was kept.
+    /// When what is being restored was kept. Where it proves to be no state, what has shown of it may stay until there is a list.
     restoring: Option<WallTime>,
+    /// Whether it has proved to be none.
+    unsound: bool,
     /// When the state that is held was kept, where nobody knows yet whether it still holds.
     restored: Option<WallTime>,
     /// Whether a whole state is held.
@@ -51,6 +53,7 @@ impl Availability {
             lists: 0,
             kept: false,
             restoring: None,
+            unsound: false,
             restored: None,
             holds: false,
             asked_again: false,
@@ -172,7 +175,7 @@ impl Availability {
     pub(super) fn page(&mut self, loaded: usize, remaining: Option<u64>) {
         self.status.listed = Some((loaded, remaining));
         // What is restored is no list.
-        if self.restoring.is_none() {
+        if self.restoring.is_none() || self.unsound {
             self.status.phase = if self.holds { Phase::Relisting } else { Phase::Listing };
         }
         self.signals |= signal::STATUS;
@@ -198,7 +201,7 @@ impl Availability {
         }
         self.status.listed = None;
         self.lists += 1;
-        (self.holds, self.restored) = (true, None);
+        (self.holds, self.restoring, self.restored) = (true, None, None);
         self.ready.set_ready(now);
         self.waiters.end_list_waits(&Ok(()));
     }
@@ -300,8 +303,7 @@ impl Availability {
             _ => None,
         };
         if matches!(connection, Connection::Listing { .. }) {
-            // What was kept has proved to be no state.
-            self.restoring = None;
+            self.unsound = self.restoring.is_some();
         }
         let is_error = match &connection {
             Connection::Waiting { .. } | Connection::NeedsAuth { .. } | Connection::Failed { retry_at: Some(_), .. } => true,

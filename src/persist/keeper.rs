@@ -1,16 +1,16 @@
 //! Who moves the bytes of a state: the storage of the host.
 
 use futures::future::LocalBoxFuture;
+use futures::stream::LocalBoxStream;
 
 use crate::status::Error;
 
 /// What was kept of one resource.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
     /// The head.
     pub head: Vec<u8>,
-    /// The blocks by their numbers, in any order.
-    pub blocks: Vec<(u32, Vec<u8>)>,
+    /// The blocks in the order that was written with them. It ends early where one cannot be read.
+    pub blocks: LocalBoxStream<'static, Vec<u8>>,
 }
 
 /// What a write changes of it, at once or not at all.
@@ -20,6 +20,8 @@ pub struct Written {
     pub head: Vec<u8>,
     /// Blocks that are new, or take the place of those of their numbers.
     pub blocks: Vec<(u32, Vec<u8>)>,
+    /// The numbers of all blocks of the state, in the order in which they are to be read: that of their keys.
+    pub order: Vec<u32>,
     /// Blocks that are no part of it any more.
     pub removed: Vec<u32>,
     /// Whether all other blocks are none either.

@@ -20,5 +20,5 @@ mod restore;
 mod writer;
 
 pub use keeper::{Keeper, Kept, Written};
-pub use restore::Found;
+pub use restore::{Found, MAX_READ_MS};
 pub use writer::{Plan, Writer};

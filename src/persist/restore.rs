@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use futures::StreamExt;
-use futures::stream;
+use futures::future::{Either, select};
+use futures::stream::{self, LocalBoxStream};
 
 use super::block::{checksum, decode};
 use super::head::Head;
@@ -17,33 +18,29 @@ use crate::runtime::SharedRuntime;
 use crate::source::page;
 use crate::time::{Millis, WallTime};
 
-/// What was kept, all of which is there. Its objects are read block by block.
+/// How long a storage may take for the next thing that it is asked for. A list is as good as one that hangs.
+pub const MAX_READ_MS: Millis = 3_000;
+
+/// What was kept. Its blocks are read one after the other, so that its first rows need not wait for the last.
 pub struct Found {
     head: Head,
-    /// By their keys, and the first one last.
-    blocks: Vec<Vec<u8>>,
+    blocks: LocalBoxStream<'static, Vec<u8>>,
+    /// How many of them were read, and were sound.
+    read: usize,
     at: WallTime,
     objects: Vec<Rc<Object>>,
 }
 
 impl Found {
-    /// Of what was kept, if it is no older. `None` where any of it is missing, changed, or of another format.
+    /// Of what was kept, if it is no older. `None` where its head is missing, changed, or of another format.
     pub fn of(kept: Kept, now: WallTime, max_age: Millis) -> Option<Self> {
-        let head = Head::decode(&kept.head)?;
+        let Kept { head, blocks } = kept;
+        let head = Head::decode(&head)?;
         if now.since(head.at) > max_age {
             return None;
         }
-        let Kept { mut blocks, .. } = kept;
-        blocks.sort_by_key(|(number, _)| *number);
-        let mut block = |number: u32, sum: u64| {
-            let at = blocks.binary_search_by_key(&number, |(number, _)| *number).ok()?;
-            let block = std::mem::take(&mut blocks[at].1);
-            (checksum(&block) == sum).then_some(block)
-        };
-        let mut blocks: Vec<Vec<u8>> = head.blocks.iter().map(|named| block(named.number, named.checksum)).collect::<Option<_>>()?;
-        blocks.reverse();
         let at = head.at.min(now);
-        Some(Self { head, blocks, at, objects: Vec::new() })
+        Some(Self { head, blocks, read: 0, at, objects: Vec::new() })
     }
 
     /// When it was kept.
@@ -51,24 +48,22 @@ impl Found {
         self.at
     }
 
-    /// Reads the next block; the host has its turns meanwhile. Its objects, and how many follow. Nothing behind the last one, and where what was
-    /// written is no state.
+    /// Reads the next block; the host has its turns meanwhile. Its objects, and how many follow. Nothing behind the last one; nor where a block is
+    /// missing, changed, or no part of the state.
     pub async fn next(&mut self, fields: &RefCell<FieldSet>, runtime: &SharedRuntime) -> Option<(Vec<Rc<Object>>, u64)> {
-        let text = decode(&self.blocks.pop()?);
-        let read = self.objects.len();
-        if self.read(text, fields, runtime).await.is_none() {
-            // What is left makes no state.
-            self.blocks.clear();
-            self.objects.clear();
-            return None;
-        }
+        let sum = self.head.blocks.get(self.read)?.checksum;
+        let Either::Left((block, _)) = select(self.blocks.next(), runtime.sleep(MAX_READ_MS)).await else { return None };
+        let block = block.filter(|block| checksum(block) == sum)?;
+        let before = self.objects.len();
+        self.take(decode(&block)?, fields, runtime).await?;
+        self.read += 1;
         let left = u64::from(self.head.objects).saturating_sub(self.objects.len() as u64);
-        Some((self.objects[read..].to_vec(), left))
+        Some((self.objects[before..].to_vec(), left))
     }
 
-    async fn read(&mut self, text: Option<Vec<u8>>, fields: &RefCell<FieldSet>, runtime: &SharedRuntime) -> Option<()> {
+    async fn take(&mut self, text: Vec<u8>, fields: &RefCell<FieldSet>, runtime: &SharedRuntime) -> Option<()> {
         let open = format!(r#"{{"kind":"List","metadata":{{"resourceVersion":"{}"}},"items":["#, self.head.version).into_bytes();
-        let body = stream::iter([open, text?, b"]}".to_vec()].map(Ok)).boxed_local();
+        let body = stream::iter([open, text, b"]}".to_vec()].map(Ok)).boxed_local();
         let (objects, head) = (&mut self.objects, &self.head);
         let mut is_sound = true;
         let mut item = |scanned| match Object::new(scanned) {
@@ -82,10 +77,10 @@ impl Found {
         is_sound.then_some(())
     }
 
-    /// The whole state, once all its blocks are read, and a writer that knows what is there of it.
+    /// The whole state, once all its blocks are read, and a writer that knows what is there of it. `None` where they are no whole state.
     pub fn whole(self) -> Option<(Restored, Writer)> {
-        let Self { head, at, objects, blocks } = self;
-        if !blocks.is_empty() || objects.len() != head.objects as usize {
+        let Self { head, at, objects, read, .. } = self;
+        if read != head.blocks.len() || objects.len() != head.objects as usize {
             return None;
         }
         let writer = Writer::of(&head, &objects);
@@ -111,6 +106,7 @@ mod tests {
     struct Disk {
         head: Vec<u8>,
         blocks: BTreeMap<u32, Vec<u8>>,
+        order: Vec<u32>,
     }
 
     impl Disk {
@@ -120,11 +116,12 @@ mod tests {
             }
             written.removed.iter().for_each(|number| drop(self.blocks.remove(number)));
             self.blocks.extend(written.blocks);
-            self.head = written.head;
+            (self.head, self.order) = (written.head, written.order);
         }
 
         fn kept(&self) -> Kept {
-            Kept { head: self.head.clone(), blocks: self.blocks.clone().into_iter().collect() }
+            let blocks: Vec<Vec<u8>> = self.order.iter().map_while(|number| self.blocks.get(number).cloned()).collect();
+            Kept { head: self.head.clone(), blocks: stream::iter(blocks).boxed_local() }
         }
     }
 
@@ -236,11 +233,11 @@ mod tests {
     fn law_persist_killed_at_any_byte_a_write_leaves_one_of_the_two_states_or_nothing() {
         // What is only removed shows in no version of what is left.
         for changes in [0, 40] {
-            let mut rig = Rig::new(300);
+            let mut rig = Rig::new(140);
             rig.keep(300);
             let (old, before) = (rig.held(), rig.disk.clone());
-            (0..changes).for_each(|number| rig.put(number * 7, 301 + number));
-            (0..5).for_each(|number| drop(rig.store.remove(&format!("ns/pod-{}", 299 - number * 50))));
+            (0..changes).for_each(|number| rig.put(number * 3, 301 + number));
+            (0..5).for_each(|number| drop(rig.store.remove(&format!("ns/pod-{}", 139 - number * 25))));
             let (_, written) = rig.plan(400).unwrap();
             cut_at_any_byte(&rig, &before, &old, written);
         }
@@ -261,7 +258,7 @@ mod tests {
                 }
             }
             if left > 0 {
-                disk.head = written.head[..left].to_vec();
+                (disk.head, disk.order) = (written.head[..left].to_vec(), written.order.clone());
             }
             match rig.restore(disk.kept()).map(|found| texts(&found)) {
                 Some(state) if state == old => states[0] += 1,
@@ -275,25 +272,44 @@ mod tests {
 
     #[test]
     fn a_block_that_is_missing_exchanged_or_changed_makes_the_whole_nothing() {
+        let mut rig = Rig::new(130);
+        rig.keep(300);
+        let disk = &rig.disk;
+        for (at, number) in disk.order.iter().enumerate() {
+            let mut missing = disk.clone();
+            missing.blocks.remove(number);
+            assert!(rig.restore(missing.kept()).is_none());
+            let mut unnamed = disk.clone();
+            unnamed.order.remove(at);
+            assert!(rig.restore(unnamed.kept()).is_none());
+            // In any byte, also in one that leaves an object which could have been.
+            for byte in 0..disk.blocks[number].len() {
+                let mut changed = disk.clone();
+                changed.blocks.get_mut(number).unwrap()[byte] ^= 1;
+                assert!(rig.restore(changed.kept()).is_none(), "byte {byte} of block {number}");
+            }
+            let mut exchanged = disk.clone();
+            exchanged.order.swap(at, (at + 1) % disk.order.len());
+            assert!(rig.restore(exchanged.kept()).is_none());
+        }
+        let mut more = disk.clone();
+        more.blocks.insert(77, b"of an earlier head".to_vec());
+        more.order.push(77);
+        assert_eq!(texts(&rig.restore(more.kept()).unwrap()), rig.held());
+    }
+
+    #[test]
+    fn a_storage_that_hangs_between_two_blocks_is_as_one_that_has_lost_the_second() {
         let mut rig = Rig::new(140);
         rig.keep(300);
         let kept = rig.disk.kept();
-        for at in 0..kept.blocks.len() {
-            let mut missing = kept.clone();
-            missing.blocks.remove(at);
-            assert!(rig.restore(missing).is_none());
-            // In any byte, also in one that leaves an object which could have been.
-            for byte in 0..kept.blocks[at].1.len() {
-                let mut changed = kept.clone();
-                changed.blocks[at].1[byte] ^= 1;
-                assert!(rig.restore(changed).is_none(), "byte {byte} of block {at}");
-            }
-            let mut exchanged = kept.clone();
-            exchanged.blocks[at].1 = kept.blocks[(at + 1) % kept.blocks.len()].1.clone();
-            assert!(rig.restore(exchanged).is_none());
-        }
-        let mut more = kept.clone();
-        more.blocks.push((77, b"of an earlier head".to_vec()));
-        assert_eq!(texts(&rig.restore(more).unwrap()), rig.held());
+        let hangs = Kept { blocks: kept.blocks.take(1).chain(stream::pending()).boxed_local(), ..kept };
+        let runtime: SharedRuntime = rig.time.clone();
+        let mut found = Found::of(hangs, runtime.wall(), AGE).unwrap();
+        assert!(rig.time.run_until(found.next(&rig.fields, &runtime)).is_some());
+        let began = runtime.now();
+        assert!(rig.time.run_until(found.next(&rig.fields, &runtime)).is_none());
+        assert_eq!(runtime.now().since(began), MAX_READ_MS);
+        assert!(found.whole().is_none());
     }
 }

@@ -184,7 +184,13 @@ impl Plan {
     pub fn written(&mut self, at: WallTime) -> Written {
         let named = |mark: &Mark| Named { number: mark.number, from: mark.from.clone(), checksum: mark.checksum };
         let head = Head { version: self.version.clone(), at, objects: self.objects, blocks: self.marks.iter().map(named).collect() };
-        Written { head: head.encode(), blocks: mem::take(&mut self.blocks), removed: mem::take(&mut self.removed), is_whole: self.is_whole }
+        Written {
+            head: head.encode(),
+            blocks: mem::take(&mut self.blocks),
+            order: self.marks.iter().map(|mark| mark.number).collect(),
+            removed: mem::take(&mut self.removed),
+            is_whole: self.is_whole,
+        }
     }
 }
 

@@ -1,13 +1,12 @@
 //! A storage of the facade's, which moves the bytes of a state.
 
-use futures::FutureExt;
 use futures::future::{LocalBoxFuture, pending};
+use futures::{FutureExt, StreamExt, stream};
 use js_sys::{Array, Promise, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
 use super::error::from_thrown;
-use super::values::{cast, property};
 use crate::persist::{Keeper, Kept, Written};
 use crate::status::Error;
 
@@ -20,22 +19,38 @@ extern "C" {
     #[wasm_bindgen(method)]
     fn turn(this: &JsKeeper) -> Promise;
     #[wasm_bindgen(method)]
-    fn write(this: &JsKeeper, head: Uint8Array, numbers: Vec<u32>, blocks: Array, removed: Vec<u32>, is_whole: bool) -> Promise;
+    fn write(
+        this: &JsKeeper,
+        head: Uint8Array,
+        numbers: Vec<u32>,
+        blocks: Array,
+        order: Vec<u32>,
+        removed: Vec<u32>,
+        is_whole: bool,
+    ) -> Promise;
+
+    /// What it has kept.
+    type JsKept;
+    #[wasm_bindgen(method, getter)]
+    fn head(this: &JsKept) -> Uint8Array;
+    #[wasm_bindgen(method)]
+    fn next(this: &JsKept) -> Promise;
+}
+
+/// Some blocks more; `None` behind the last, and where they cannot be read.
+async fn next_blocks(kept: &JsKept) -> Option<Vec<Vec<u8>>> {
+    let blocks = JsFuture::from(kept.next()).await.ok()?.dyn_into::<Array>().ok()?;
+    blocks.iter().map(|block| Some(block.dyn_into::<Uint8Array>().ok()?.to_vec())).collect()
 }
 
 impl Keeper for JsKeeper {
     fn read(&self) -> LocalBoxFuture<'static, Option<Kept>> {
         let read = Self::read(self);
         async move {
-            let kept = JsFuture::from(read).await.ok()?;
-            let head = property(&kept, "head")?.dyn_into::<Uint8Array>().ok()?.to_vec();
-            let (numbers, blocks) = (cast::<Array>(&kept, "numbers")?, cast::<Array>(&kept, "blocks")?);
-            let block = |at| {
-                let number = numbers.get(at).as_f64()?;
-                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-                Some((number as u32, blocks.get(at).dyn_into::<Uint8Array>().ok()?.to_vec()))
-            };
-            Some(Kept { head, blocks: (0..numbers.length()).map(block).collect::<Option<_>>()? })
+            let kept = JsFuture::from(read).await.ok().filter(JsValue::is_object)?.unchecked_into::<JsKept>();
+            let head = kept.head().to_vec();
+            let batches = stream::unfold(kept, |kept| async move { next_blocks(&kept).await.map(|blocks| (stream::iter(blocks), kept)) });
+            Some(Kept { head, blocks: batches.flatten().boxed_local() })
         }
         .boxed_local()
     }
@@ -53,10 +68,10 @@ impl Keeper for JsKeeper {
     }
 
     fn write(&self, written: Written) -> LocalBoxFuture<'static, Result<(), Error>> {
-        let Written { head, blocks, removed, is_whole } = written;
+        let Written { head, blocks, order, removed, is_whole } = written;
         let numbers = blocks.iter().map(|(number, _)| *number).collect();
         let blocks: Array = blocks.iter().map(|(_, block)| JsValue::from(Uint8Array::from(block.as_slice()))).collect();
-        let written = Self::write(self, Uint8Array::from(head.as_slice()), numbers, blocks, removed, is_whole);
+        let written = Self::write(self, Uint8Array::from(head.as_slice()), numbers, blocks, order, removed, is_whole);
         async move { JsFuture::from(written).await.map(drop).map_err(|thrown| from_thrown(&thrown)) }.boxed_local()
     }
 }

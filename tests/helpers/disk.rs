@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::future::{pending, ready};
 use std::rc::Rc;
 
-use futures::FutureExt;
 use futures::future::LocalBoxFuture;
+use futures::{FutureExt, StreamExt, stream};
 use watchcache::persist::{Keeper, Kept, Written};
 use watchcache::status::Error;
 
@@ -15,6 +15,7 @@ use watchcache::status::Error;
 pub struct Disk {
     head: RefCell<Option<Vec<u8>>>,
     pub blocks: RefCell<BTreeMap<u32, Vec<u8>>>,
+    order: RefCell<Vec<u32>>,
     /// How many blocks each write had.
     pub writes: RefCell<Vec<usize>>,
     pub reads: Cell<usize>,
@@ -47,8 +48,9 @@ impl Keeper for Opened {
         if disk.hangs.get() {
             return pending().boxed_local();
         }
-        let blocks = disk.blocks.borrow().clone().into_iter().collect();
-        ready(disk.head.borrow().clone().map(|head| Kept { head, blocks })).boxed_local()
+        let blocks = disk.blocks.borrow();
+        let blocks: Vec<Vec<u8>> = disk.order.borrow().iter().map_while(|number| blocks.get(number).cloned()).collect();
+        ready(disk.head.borrow().clone().map(|head| Kept { head, blocks: stream::iter(blocks).boxed_local() })).boxed_local()
     }
 
     fn turn(&self) -> LocalBoxFuture<'static, bool> {
@@ -67,6 +69,7 @@ impl Keeper for Opened {
         }
         written.removed.iter().for_each(|number| drop(blocks.remove(number)));
         blocks.extend(written.blocks);
+        disk.order.replace(written.order);
         disk.head.replace(Some(written.head));
         ready(Ok(())).boxed_local()
     }

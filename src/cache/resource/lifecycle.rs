@@ -148,13 +148,6 @@ impl Lifecycle {
         Err(Error::new(ErrorCode::Invalid, format!("this resource cannot be kept: {why}")))
     }
 
-    /// See `Resource::persist_now`.
-    pub(super) fn persist_now(&self) {
-        if let Some(persisting) = self.persisting.get() {
-            persisting.write_now();
-        }
-    }
-
     fn start_single(self: &Rc<Self>) {
         let (mut reflector, handle, messages) = self.reflector(self.source.clone(), 0);
         if let Some(restoring) = self.persisting.get().and_then(Persisting::restore) {

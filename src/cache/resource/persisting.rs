@@ -4,14 +4,13 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use futures::StreamExt;
-use futures::channel::oneshot;
 use futures::future::{Either, LocalBoxFuture, select};
 use futures::stream::{self, LocalBoxStream};
 
 use super::shared_cacher::SharedCacher;
 use crate::json::FieldSet;
 use crate::message::Message;
-use crate::persist::{Found, Keeper, Kept, Plan, Writer};
+use crate::persist::{Found, Keeper, Kept, MAX_READ_MS, Plan, Writer};
 use crate::runtime::{SharedRuntime, SingleTask};
 use crate::time::Millis;
 
@@ -21,8 +20,6 @@ pub const MIN_WRITE_INTERVAL_MS: Millis = 2_000;
 const MAX_PART: Millis = 50;
 /// The time after a write that failed, until all is written anew.
 const AFTER_FAILURE_MS: Millis = 60_000;
-/// How long a storage may take to say what was kept. A list is as good as one that hangs.
-const MAX_READ_MS: Millis = 3_000;
 /// How long blocks are made before the host has its turn.
 const MAX_SLICE_MS: Millis = 3;
 
@@ -34,26 +31,13 @@ pub(super) struct Persisting {
     runtime: SharedRuntime,
     writer: Rc<RefCell<Writer>>,
     was_read: Cell<bool>,
-    hurry: Hurry,
     task: SingleTask,
 }
-
-/// Ends the wait for the next write.
-type Hurry = Rc<RefCell<Option<oneshot::Sender<()>>>>;
 
 impl Persisting {
     /// With this storage, from which no state is taken that is older.
     pub(super) fn new(keeper: Rc<dyn Keeper>, max_age: Millis, cacher: Rc<SharedCacher>, runtime: SharedRuntime) -> Self {
-        Self {
-            keeper,
-            max_age,
-            cacher,
-            runtime,
-            writer: Rc::default(),
-            was_read: Cell::default(),
-            hurry: Rc::default(),
-            task: SingleTask::default(),
-        }
+        Self { keeper, max_age, cacher, runtime, writer: Rc::default(), was_read: Cell::default(), task: SingleTask::default() }
     }
 
     /// What was kept, told as it is read; asked for once.
@@ -73,14 +57,7 @@ impl Persisting {
     /// Writes from now on, whenever it is this one's turn.
     pub(super) fn start(&self) {
         let (keeper, cacher, runtime) = (self.keeper.clone(), self.cacher.clone(), self.runtime.clone());
-        self.task.start(&*self.runtime, || run(keeper, cacher, runtime, self.writer.clone(), self.hurry.clone()));
-    }
-
-    /// Writes what has changed without a further wait: soon there may be no time for it.
-    pub(super) fn write_now(&self) {
-        if let Some(hurry) = self.hurry.borrow_mut().take() {
-            let _gone = hurry.send(());
-        }
+        self.task.start(&*self.runtime, || run(keeper, cacher, runtime, self.writer.clone()));
     }
 
     /// Writes nothing more.
@@ -130,16 +107,14 @@ impl Step {
     }
 }
 
-async fn run(keeper: Rc<dyn Keeper>, cacher: Rc<SharedCacher>, runtime: SharedRuntime, writer: Rc<RefCell<Writer>>, hurry: Hurry) {
+async fn run(keeper: Rc<dyn Keeper>, cacher: Rc<SharedCacher>, runtime: SharedRuntime, writer: Rc<RefCell<Writer>>) {
     if !keeper.turn().await {
         // Another one has written since this one read.
         writer.borrow_mut().forget();
     }
     let mut wait = MIN_WRITE_INTERVAL_MS;
     loop {
-        let (sender, hurried) = oneshot::channel();
-        hurry.replace(Some(sender));
-        select(runtime.sleep(wait), hurried).await;
+        runtime.sleep(wait).await;
         let began = runtime.now();
         let Some(mut plan) = plan(&cacher, &writer.borrow()) else {
             wait = MIN_WRITE_INTERVAL_MS;

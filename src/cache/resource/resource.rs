@@ -214,11 +214,6 @@ impl Resource {
         self.lifecycle.persist(keeper, max_age)
     }
 
-    /// Has what has changed written now: soon there may be no time for it.
-    pub fn persist_now(&self) {
-        self.lifecycle.persist_now();
-    }
-
     /// Completes when the first list is applied, and its watch is open or could not be opened: the phase then says how things stand. A
     /// watch that only takes long is not waited for.
     pub async fn synced(self: Rc<Self>) -> Result<(), Error> {

@@ -139,7 +139,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   /** Keeps the state of a resource, where that is wanted and has a version of the server's. */
   #persist(resource: ResourceImpl<any>, target: Target, raw: RawResource): void {
     const { persist, identity, server, strip } = this.#settings;
-    if (persist === undefined || !isKept(persist, target)) return;
+    if (persist === undefined || !isPersisted(persist, target)) return;
     const place = target.source === undefined ? [baseUrl(server), target.key] : ["source", target.name];
     const key = [identity!, JSON.stringify([...place, strip])] as const;
     const keeper = new Keeper(key, persist.maxBytes ?? MAX_KEPT_BYTES, this.#beginning, (error) => this.#notKept(error));
@@ -391,7 +391,7 @@ function open(
 }
 
 /** Whether a state is kept. One that has no version of the server's cannot go on from it. */
-function isKept({ resources }: PersistOptions, target: Target): boolean {
+function isPersisted({ resources }: PersistOptions, target: Target): boolean {
   const { name, source, pollMs } = target;
   if ((target.spec && target.namespaces) !== undefined || pollMs !== undefined) return false;
   return resources === undefined ? source === undefined && name !== "secrets" : resources.includes(name);

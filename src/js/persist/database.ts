@@ -10,6 +10,8 @@ const VERSION = 1;
 /** A state without its blocks. */
 export interface State {
   readonly head: Uint8Array;
+  /** The numbers of its blocks, as they are to be read. */
+  readonly order: Uint32Array;
   /** Of head and blocks. */
   readonly bytes: number;
   /** When it was written, in milliseconds since 1970. */

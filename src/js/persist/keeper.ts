@@ -1,4 +1,4 @@
-import type { RawKeeper } from "../wire/raw.js";
+import type { RawKeeper, RawKept } from "../wire/raw.js";
 import { disconnect, got, type State, type StateKey, type Stores, transact, under } from "./database.js";
 import { Writing } from "./writing.js";
 
@@ -31,27 +31,33 @@ export class Keeper implements RawKeeper {
     this.#writing = new Writing(`watchcache persist ${JSON.stringify(key)}`);
   }
 
-  async read(): ReturnType<RawKeeper["read"]> {
+  async read(): Promise<RawKept | undefined> {
     // Who writes next knows what is there, unless somebody else could write after this.
     await this.#writing.first;
-    try {
-      return await transact("readonly", async (stores) => {
-        const [isForgotten, state, keys, blocks] = await Promise.all([
+    return new Promise((resolve) => {
+      // One transaction, so all of it is of one state. It lasts until the last block, and the head is told before.
+      const whole = transact("readonly", async (stores) => {
+        const [isForgotten, state] = await Promise.all([
           this.#isForgotten(stores),
           got<State | undefined>(stores.states.get([...this.#key])),
-          got(stores.blocks.getAllKeys(under(...this.#key))),
-          got<Uint8Array[]>(stores.blocks.getAll(under(...this.#key))),
         ]);
-        if (isForgotten || state === undefined) return undefined;
+        if (isForgotten || state === undefined) return;
         this.#last = { writer: state.writer, at: state.at };
-        const numbers = keys.map((key) => (key as [string, string, number])[2]);
-        this.#blocks = new Map(numbers.map((number, at) => [number, blocks[at]!.length]));
-        return { head: state.head, numbers, blocks };
+        const asked = inBatches(state.order).map((batch) => this.#askFor(stores, batch));
+        const all = Promise.all(asked);
+        resolve({ head: state.head, next: async () => asked.shift() });
+        await all;
       });
-    } catch (error) {
-      this.#tell(error);
-      return undefined;
-    }
+      whole.catch((error) => this.#tell(error)).finally(() => resolve(undefined));
+    });
+  }
+
+  /** The blocks of these numbers, in their order. */
+  async #askFor({ blocks }: Stores, numbers: readonly number[]): Promise<Uint8Array[]> {
+    const range = (run: readonly number[]) => IDBKeyRange.bound([...this.#key, run[0]], [...this.#key, run.at(-1)]);
+    const found = (await Promise.all(inRuns(numbers).map((run) => got<Uint8Array[]>(blocks.getAll(range(run)))))).flat();
+    found.forEach((block, at) => this.#blocks.set(numbers[at]!, block.length));
+    return found;
   }
 
   async turn(): Promise<boolean> {
@@ -59,7 +65,7 @@ export class Keeper implements RawKeeper {
     return this.#writing.turn();
   }
 
-  async write(head: Uint8Array, numbers: Uint32Array, blocks: Uint8Array[], removed: Uint32Array, isWhole: boolean): Promise<void> {
+  async write(...[head, numbers, blocks, order, removed, isWhole]: Parameters<RawKeeper["write"]>): Promise<void> {
     // A page that was away may have lost its turn. What is there then is not known, and all of it is written.
     const wasHeld = this.#writing.isHeld;
     await this.#writing.turn();
@@ -68,7 +74,7 @@ export class Keeper implements RawKeeper {
     for (const number of removed) all.delete(number);
     numbers.forEach((number, at) => all.set(number, blocks[at]!.length));
     const bytes = [...all.values()].reduce((sum, length) => sum + length, head.length);
-    const state: State = { head, bytes, at: Date.now(), writer: this.#writer };
+    const state: State = { head, order, bytes, at: Date.now(), writer: this.#writer };
     try {
       await transact("readwrite", async (stores) => {
         if (await this.#isForgotten(stores)) throw new Forgotten();
@@ -138,6 +144,31 @@ export class Keeper implements RawKeeper {
   #tell(error: unknown): void {
     if (!this.#closed) this.#failed(error);
   }
+}
+
+/** Blocks that are read at once: few at first, because rows wait for them. */
+const BATCHES = [1, 7];
+const MAX_BATCH = 32;
+
+function inBatches(order: Uint32Array): number[][] {
+  const batches: number[][] = [];
+  for (let from = 0; from < order.length;) {
+    const to = from + (BATCHES[batches.length] ?? MAX_BATCH);
+    batches.push([...order.subarray(from, to)]);
+    from = to;
+  }
+  return batches;
+}
+
+/** Numbers in which each follows the one before it. A storage gives such a run at once. */
+function inRuns(numbers: readonly number[]): number[][] {
+  const runs: number[][] = [];
+  for (const number of numbers) {
+    const run = runs.at(-1);
+    if (run !== undefined && run.at(-1)! + 1 === number) run.push(number);
+    else runs.push([number]);
+  }
+  return runs;
 }
 
 /** The identity was forgotten since this page began. */

@@ -213,12 +213,26 @@ export type RawAsked = [column: number, key: string, fields: unknown[], missing:
 
 /** The storage of one resource. What it rejects with costs a list, and nothing else. */
 export interface RawKeeper {
-  /** What was kept: a head, and blocks by their numbers. */
-  read(): Promise<{ head: Uint8Array; numbers: number[]; blocks: Uint8Array[] } | undefined>;
+  /** What was kept. */
+  read(): Promise<RawKept | undefined>;
   /** Resolves when this one may write; true if nobody else could since it read. Rejects where there is no storage. */
   turn(): Promise<boolean>;
-  /** Writes at once or not at all. With `isWhole` all other blocks go. */
-  write(head: Uint8Array, numbers: Uint32Array, blocks: Uint8Array[], removed: Uint32Array, isWhole: boolean): Promise<void>;
+  /** Writes at once or not at all. With `isWhole` all other blocks go. `order` has the numbers of all blocks, as they are to be read. */
+  write(
+    head: Uint8Array,
+    numbers: Uint32Array,
+    blocks: Uint8Array[],
+    order: Uint32Array,
+    removed: Uint32Array,
+    isWhole: boolean,
+  ): Promise<void>;
+}
+
+/** What a keeper has kept. */
+export interface RawKept {
+  readonly head: Uint8Array;
+  /** Some blocks more, in their order; undefined behind the last. */
+  next(): Promise<Uint8Array[] | undefined>;
 }
 
 /** One resource: a cacher with its reflector. Every method may throw a RawError; none calls back into JavaScript before it returns. */
@@ -227,8 +241,6 @@ export interface RawResource {
   start(): void;
   /** Before `start`: has its state kept there, from which nothing is taken that is older than so many milliseconds. */
   persist(keeper: RawKeeper, maxAgeMs: number): void;
-  /** Writes what has changed without a further wait. */
-  persistNow(): void;
   status(): RawStatus;
   stats(): unknown;
   /** A Table's `columnDefinitions` as JSON, once they are known; undefined where the resource is not of rows. */

@@ -108,13 +108,6 @@ impl RawResource {
         self.core()?.persist(Rc::new(keeper), (max_age as Millis).min(FOREVER)).map_err(|error| to_js(&error))
     }
 
-    /// Has what has changed written now: soon there may be no time for it.
-    #[wasm_bindgen(js_name = persistNow)]
-    pub fn persist_now(&self) -> Result<(), JsValue> {
-        self.core()?.persist_now();
-        Ok(())
-    }
-
     /// What people see of it.
     pub fn status(&self) -> Result<JsValue, JsValue> {
         Ok(stats::status(&self.core()?.with(|cacher| cacher.status())))
