@@ -60,7 +60,9 @@ export async function roundWarm({ what }) {
     begun = start(running);
     await until(holds, "not all is there");
   });
-  await until(() => begun.pods.size === running.pods && begun.pods.status.phase === "live", "it is not live");
+  // What is shown follows what is held with the next frame.
+  const shown = ({ pods, view }) => pods.status.phase === "live" && view.total === running.pods && view.rows.length === ROWS;
+  await until(() => shown(begun), "it is not live");
   for (const { metadata } of begun.view.rows) running.checksum.add(`${metadata.namespace}/${metadata.name}@${metadata.resourceVersion}`);
   await begun.close();
   return time;
