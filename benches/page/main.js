@@ -13,6 +13,7 @@ import * as served from "./served.js";
 import * as slices from "./slices.js";
 import * as soak from "./soak.js";
 import * as table from "./table.js";
+import * as tabs from "./tabs.js";
 import * as view from "./view.js";
 import * as warm from "./warm.js";
 
@@ -30,6 +31,7 @@ globalThis.scenarios = {
   ...slices,
   ...soak,
   ...table,
+  ...tabs,
   ...view,
   ...warm,
 };

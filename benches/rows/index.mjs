@@ -16,10 +16,28 @@ import resting from "./resting.mjs";
 import size from "./size.mjs";
 import soak from "./soak.mjs";
 import table from "./table.mjs";
+import tabs from "./tabs.mjs";
 import view from "./view.mjs";
 import warm from "./warm.mjs";
 
-export const ROWS = [ingest, fanout, path, dispatch, view, table, consoles, resting, load, warm, parts, namespaces, informer, soak, size];
+export const ROWS = [
+  ingest,
+  fanout,
+  path,
+  dispatch,
+  view,
+  table,
+  consoles,
+  resting,
+  load,
+  warm,
+  tabs,
+  parts,
+  namespaces,
+  informer,
+  soak,
+  size,
+];
 
 /** Rows over real servers, which need Go. They are measured when they are named, and kept apart. */
 export const SERVER_ROWS = [etcd, apiserver, recovery];

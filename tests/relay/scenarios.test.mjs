@@ -6,9 +6,9 @@ import { after, before, describe } from "node:test";
 import { cacheScenarios } from "../e2e/cache-scenarios.mjs";
 import { wireScenarios } from "../e2e/wire-scenarios.mjs";
 import { relayTarget } from "./relay-target.mjs";
-import { notItsTurn } from "./turn.mjs";
+import { notItsTurn } from "../e2e/turn.mjs";
 
-describe("a relay before the embedded server", { skip: notItsTurn("embedded") }, () => {
+describe("a relay before the embedded server", { skip: notItsTurn("relay, embedded") }, () => {
   /** @type {import("../e2e/target.mjs").Target} */
   let target;
   before(async () => {

@@ -6,7 +6,7 @@ import { after, before, describe } from "node:test";
 import { cacheScenarios } from "../e2e/cache-scenarios.mjs";
 import { wireScenarios } from "../e2e/wire-scenarios.mjs";
 import { RelayProcess } from "../relay/command.mjs";
-import { notItsTurn } from "../relay/turn.mjs";
+import { notItsTurn } from "../e2e/turn.mjs";
 import { Proxy } from "./harness/proxy.mjs";
 import { ANSWERS, kubeApiServerTarget } from "./kube-apiserver-target.mjs";
 
@@ -56,7 +56,7 @@ async function target() {
   };
 }
 
-describe("a relay before kube-apiserver", { skip: notItsTurn("real") }, () => {
+describe("a relay before kube-apiserver", { skip: notItsTurn("relay, real") }, () => {
   /** @type {import("../e2e/target.mjs").Target} */
   let it;
   before(async () => {

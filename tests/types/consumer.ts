@@ -240,6 +240,7 @@ export async function read(signal: AbortSignal): Promise<void> {
   same<CacheStats["resources"][number]["metrics"], Readonly<Record<string, number>>>();
   const stats: CacheStats = cache.stats();
   same<(typeof stats.resources)[number]["bytes"], number>();
+  same<NonNullable<typeof stats.worker>["tabs"], number>();
   await cache.close();
 }
 

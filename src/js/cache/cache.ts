@@ -35,7 +35,7 @@ import type { RawHead, RawKubernetes, RawMemory, RawModule, RawOptions, RawRemot
 import type { WatchCacheOptions } from "./options-types.js";
 import { noteListing, noteOrigin, type OpenResource } from "./origin.js";
 import { baseUrl, readOptions, type Settings } from "./settings.js";
-import type { CacheStats, WatchCache } from "./types.js";
+import type { CacheStats, WatchCache, WorkerStats } from "./types.js";
 
 const NO_LINES: readonly Line[] = [];
 /** What is kept of an identity, unless `persist` says otherwise. */
@@ -199,7 +199,8 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
       if (stats !== undefined) resources.push(stats);
     }
     const mode = this.#held();
-    const told = { ...(mode !== undefined && { mode }), resources };
+    const worker = this.#sharing?.stats as WorkerStats | undefined;
+    const told = { ...(mode !== undefined && { mode }), resources, ...(worker !== undefined && { worker }) };
     if (module === undefined) return { ...told, memoryBytes: 0 };
     return { ...told, version: module.buildInfo().version, memoryBytes: module.memoryBytes() };
   }
@@ -416,11 +417,17 @@ function sharingOf(
       return options();
     },
     get name() {
-      return `watchcache ${JSON.stringify([build, options()])}`;
+      return `watchcache ${JSON.stringify([build, options()], ordered)}`;
     },
     auth: auth && (async () => portable(readCredentials(await auth()))),
     alone: (why) => warn(`there is no worker for the mode "${mode}", so this page holds its streams itself: ${why}`),
   };
+}
+
+/** Equal options are one text, in whatever order they were given. */
+function ordered(_key: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Credentials as they can be posted: a `Headers` cannot. */

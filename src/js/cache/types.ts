@@ -119,4 +119,16 @@ export interface CacheStats {
   readonly memoryBytes: number;
   /** One entry for each resource that is open. */
   readonly resources: readonly ResourceStats[];
+  /** Of the worker that holds the streams, as it last said. Absent where there is none, and until it can be asked. */
+  readonly worker?: WorkerStats;
+}
+
+/** Counters of the worker that holds the streams of a cache. It says them every five seconds, and when a page comes or goes. */
+export interface WorkerStats {
+  /** Pages that share it, this one as well. */
+  readonly tabs: number;
+  /** Bytes of its WebAssembly memory. */
+  readonly memoryBytes: number;
+  /** Its resources: events and lists are those of the server. */
+  readonly resources: readonly ResourceStats[];
 }

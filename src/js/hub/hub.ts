@@ -4,7 +4,7 @@ import type { WatchCache } from "../cache/types.js";
 import { closedError, toError, WatchCacheError } from "../error/errors.js";
 import { timer, unheld } from "../host/timer.js";
 import { holdLock, onReleased } from "../link/locks.js";
-import { type FromHub, type FromTab, isMessage, type Port, post } from "../link/port.js";
+import { type FromHub, type FromTab, type HubStats, isMessage, type Port, post } from "../link/port.js";
 import type { Runtime } from "../load/instance.js";
 import type { ResourceImpl } from "../resource/resource.js";
 import type { Credentials } from "../upstream/types.js";
@@ -43,6 +43,8 @@ export class Hub {
   #name: string | undefined;
   #cache: WatchCache | undefined;
   #ending: ReturnType<typeof setTimeout> | undefined;
+  /** Whether its WebAssembly can be asked no more. */
+  #dead = false;
 
   /**
    * @param name what those who may share call it; undefined: what the first of them does
@@ -53,6 +55,7 @@ export class Hub {
     this.#name = name;
     this.#own = own;
     runtime.onPanic((message) => {
+      this.#dead = true;
       for (const guest of [...this.#guests]) {
         post(guest.port, { dead: message });
         this.#leave(guest);
@@ -96,7 +99,19 @@ export class Hub {
     clearTimeout(this.#ending);
     this.#guests.add(guest);
     post(port, { welcome: hello.hello, lock: (await this.#lock).name });
+    this.#tellStats();
     return guest;
+  }
+
+  #stats(): HubStats {
+    const { memoryBytes, resources } = this.#cache?.stats() ?? { memoryBytes: 0, resources: [] };
+    return { tabs: this.#guests.size, memoryBytes, resources };
+  }
+
+  #tellStats(): void {
+    if (this.#dead) return;
+    const stats = this.#stats();
+    for (const { port } of this.#guests) post(port, { stats });
   }
 
   #optionsOf(given: WatchCacheOptions): WatchCacheOptions {
@@ -106,7 +121,7 @@ export class Hub {
   #take(guest: Guest, message: FromTab): void {
     if (!this.#guests.has(guest)) return;
     if ("line" in message) return this.#line(guest, message);
-    if ("ping" in message) post(guest.port, { pong: message.ping });
+    if ("ping" in message) post(guest.port, { pong: message.ping, stats: this.#stats() });
     else if ("bye" in message) this.#leave(guest);
     else if ("credentials" in message) {
       const asked = this.#asked.get(message.credentials);
@@ -144,7 +159,7 @@ export class Hub {
     for (const served of guest.lines.values()) served.close();
     guest.lines.clear();
     for (const asked of [...this.#asked.values()]) if (asked.guest === guest) asked.pass();
-    if (this.#guests.size > 0) return;
+    if (this.#guests.size > 0) return this.#tellStats();
     this.#ending = unheld(
       timer(() => {
         void this.#cache?.close();

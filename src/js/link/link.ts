@@ -4,7 +4,7 @@ import { backoff } from "../load/backoff.js";
 import type { Credentials, ResourceSpec } from "../upstream/types.js";
 import type { RawRemote } from "../wire/raw.js";
 import { holdLock, onReleased } from "./locks.js";
-import { type FromHub, type FromTab, type HubOptions, isMessage, plain, type Port, post } from "./port.js";
+import { type FromHub, type FromTab, type HubOptions, type HubStats, isMessage, plain, type Port, post } from "./port.js";
 import { openWorker, type SharedMode, type StartWorker, type WorkerOption } from "./workers.js";
 
 /** How long a worker may take until it can be asked, where the machine starts twenty tabs at once. What cannot be loaded is told much sooner. */
@@ -98,6 +98,7 @@ export class Link {
   #generation = 0;
   #failed = 0;
   #pings = 0;
+  #stats: HubStats | undefined;
   /** Undone when the port is given up. */
   #undo: (() => void)[] = [];
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -118,6 +119,11 @@ export class Link {
   /** Whether there is no worker, and the page has to hold its streams itself. */
   get isAlone(): boolean {
     return this.#alone;
+  }
+
+  /** What the worker said last of itself. */
+  get stats(): HubStats | undefined {
+    return this.#stats;
   }
 
   /** That of the worker. One that hangs would be there again under its own. */
@@ -195,6 +201,7 @@ export class Link {
 
   #heard(port: Port, message: FromHub): void {
     this.#pings = 0;
+    if ("stats" in message) this.#stats = message.stats;
     if ("line" in message) {
       if ("refreshed" in message) this.#refreshed(message);
       else this.#lines.get(message.line)?.take(message);
@@ -277,6 +284,7 @@ export class Link {
     this.say({ bye: true });
     const port = this.#port;
     this.#port = undefined;
+    this.#stats = undefined;
     this.#welcome = false;
     this.#pings = 0;
     for (const undo of this.#undo.splice(0)) undo();

@@ -16,6 +16,13 @@ export interface Port {
 /** What a worker's cache is made with: all that changes what is held. */
 export type HubOptions = Readonly<Record<string, unknown>>;
 
+/** Counters of a worker. What crosses of its resources is read by the cache. */
+export interface HubStats {
+  readonly tabs: number;
+  readonly memoryBytes: number;
+  readonly resources: readonly unknown[];
+}
+
 /** What a tab says. */
 export type FromTab =
   /** First. `lock` is held by the tab as long as it lives; `asks`: it has an `auth`. */
@@ -40,7 +47,9 @@ export type FromHub =
   | { refused: string }
   /** It could, and can no more. */
   | { dead: string }
-  | { pong: number }
+  | { pong: number; stats: HubStats }
+  /** A tab has come or gone. */
+  | { stats: HubStats }
   | { line: number; head: string; body: Uint8Array | undefined }
   /** What was asked there is over, for this reason; it may be asked again. */
   | { line: number; broken: string }

@@ -3,6 +3,7 @@ import type { Runtime } from "../load/instance.js";
 import type { ResourceSpec } from "../upstream/types.js";
 import type { RawRemote } from "../wire/raw.js";
 import { type Line, Link, type LinkHost } from "./link.js";
+import type { HubStats } from "./port.js";
 
 /** The page's way to its streams while that is being found out. */
 const FINDING: Loading = Object.freeze({ phase: "loading", attempt: 0 });
@@ -25,6 +26,11 @@ export class Sharing {
   /** Where the streams are, once that is known. */
   get isAlone(): boolean | undefined {
     return this.#alone || (this.#link?.isDecided ? this.#link.isAlone : undefined);
+  }
+
+  /** What the worker said last of itself. */
+  get stats(): HubStats | undefined {
+    return this.#link?.stats;
   }
 
   /** The runtime of resources that wait for this as they wait for the WebAssembly. */

@@ -1,0 +1,2 @@
+import "./fetchless.js";
+import "/dist/worker.js";

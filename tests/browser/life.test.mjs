@@ -1,0 +1,147 @@
+// Tabs and workers that come to an end, each in its own way. Whoever lives has lost nothing, was never blank, and there is one watch for each worker
+// that lives.
+import assert from "node:assert/strict";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { root } from "../../scripts/lib/project.mjs";
+import { chromiumOnly, launchBrowser } from "../engines/launch.mjs";
+import { counts, profile, TABS } from "./profile.mjs";
+
+/** What the DevTools protocol does to a page. */
+const PROTOCOL = chromiumOnly("a page is crashed and cut off by the DevTools protocol");
+const OBEDIENT = { worker: "/tests/browser/obedient-worker.js" };
+
+let browser;
+before(async () => (browser = await launchBrowser()));
+after(() => browser?.close());
+
+const tabsOf = () => globalThis.cache.stats().worker?.tabs;
+const isLive = () => globalThis.pods.status.phase === "live";
+/** Locks that anybody of the profile holds, by their kind. */
+const locks = (page) => page.evaluate(async () => (await navigator.locks.query()).held.map(({ name }) => name.replace(/:.*/, "")).sort());
+
+/** These tabs hold what the server holds, and were never blank. The server has so many watches open. */
+async function intact({ server, holds }, tabs, watches = 1) {
+  server.control.setRate(0);
+  for (const tab of tabs) {
+    await tab.waitForFunction(isLive);
+    await holds(tab);
+    assert.equal(await tab.evaluate(() => globalThis.blanks), 0);
+    const versions = await tab.evaluate(() => globalThis.versions.filter((version) => version !== undefined).map(Number));
+    assert.deepEqual(
+      versions,
+      [...versions].sort((a, b) => a - b),
+      "no version comes back",
+    );
+  }
+  assert.equal(server.control.status().streams.length, watches);
+}
+
+/** Tells the worker of all tabs something. */
+const tell = (tab, words) => tab.evaluate((words) => new BroadcastChannel("tests").postMessage(words), words);
+
+test("a tab crashes: the worker and the others go on, and nothing of it is left", PROTOCOL, async (t) => {
+  const its = await profile(t, browser);
+  const [first, second, third] = [await its.open(), await its.open(), await its.open()];
+  await first.waitForFunction(() => globalThis.cache.stats().worker?.tabs === 3);
+  const session = await its.context.newCDPSession(third);
+  const crashed = new Promise((resolve) => third.once("crash", resolve));
+  session.send("Page.crash").catch(() => {});
+  await crashed;
+  await first.waitForFunction(() => globalThis.cache.stats().worker?.tabs === 2, undefined, { timeout: 20_000 });
+  await intact(its, [first, second]);
+  assert.equal(counts(its.server).lists, 1);
+  assert.deepEqual(await locks(first), ["watchcache tab", "watchcache tab", "watchcache worker"]);
+});
+
+test("the worker of all tabs ends: rows stay, and the next one lists once for all", TABS, async (t) => {
+  const its = await profile(t, browser);
+  const tabs = [await its.open(OBEDIENT), await its.open(OBEDIENT), await its.open(OBEDIENT)];
+  await tell(tabs[1], "end");
+  for (const tab of tabs) await tab.waitForFunction(() => globalThis.phases.includes("reconnecting"));
+  await intact(its, tabs);
+  assert.deepEqual(counts(its.server), { lists: 2, watches: 2 });
+  await tabs[0].waitForFunction(() => globalThis.cache.stats().worker?.tabs === 3);
+  assert.deepEqual(await locks(tabs[0]), ["watchcache tab", "watchcache tab", "watchcache tab", "watchcache worker"]);
+});
+
+test("the worker of all tabs hangs: it is given up, and another one goes on", TABS, async (t) => {
+  const its = await profile(t, browser);
+  const tabs = [await its.open(OBEDIENT), await its.open(OBEDIENT)];
+  await tell(tabs[0], "hang");
+  for (const tab of tabs)
+    await tab.waitForFunction(() => globalThis.phases.includes("reconnecting") && globalThis.pods.status.phase === "live", undefined, {
+      timeout: 60_000,
+    });
+  // The one that hangs has its watch still.
+  await intact(its, tabs, 2);
+  assert.equal(counts(its.server).lists, 2);
+  assert.equal(await tabs[0].evaluate(tabsOf), 2, "they meet again");
+});
+
+test("the worker's WebAssembly cannot be loaded: the page holds its streams itself, and says so once", TABS, async (t) => {
+  const its = await profile(t, browser);
+  const tab = await its.open({ worker: "/tests/browser/fetchless-worker.js" });
+  assert.equal(await tab.evaluate(() => globalThis.cache.stats().mode), "inline");
+  assert.equal(tab.said.filter((text) => text.includes("no worker")).length, 1, tab.said.join("\n"));
+  await intact(its, [tab]);
+});
+
+test("thirty tabs at once: one list, one watch", TABS, async (t) => {
+  const its = await profile(t, browser);
+  const tabs = await Promise.all(Array.from({ length: 30 }, () => its.open()));
+  await tabs[0].waitForFunction(() => globalThis.cache.stats().worker?.tabs === 30);
+  await intact(its, tabs);
+  assert.deepEqual(counts(its.server), { lists: 1, watches: 1 });
+});
+
+test("the last tab closes and another one opens within a second", TABS, async (t) => {
+  const its = await profile(t, browser);
+  const keeper = await its.context.newPage(); // the browser itself stays
+  await keeper.goto(its.server.url);
+  for (let round = 0; round < 5; round++) {
+    const tab = await its.open();
+    if (round === 4) await intact(its, [tab]);
+    else await tab.close();
+  }
+});
+
+test("one tab is offline: the worker is not, so nothing happens", PROTOCOL, async (t) => {
+  const its = await profile(t, browser);
+  const [one, other] = [await its.open(), await its.open()];
+  const session = await its.context.newCDPSession(one);
+  await session.send("Network.enable");
+  const network = (offline) =>
+    session.send("Network.emulateNetworkConditions", { offline, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+  await network(true);
+  await one.waitForFunction(() => !navigator.onLine);
+  const before = await one.evaluate(() => globalThis.versions.length);
+  await one.waitForFunction((before) => globalThis.versions.length > before + 5, before);
+  await network(false);
+  await intact(its, [one, other]);
+  assert.deepEqual(counts(its.server), { lists: 1, watches: 1 });
+});
+
+test("a new version is rolled out while tabs of the old one live: one list and one watch each", TABS, async (t) => {
+  const next = join(root, "artifacts/next-version");
+  rmSync(next, { recursive: true, force: true });
+  cpSync(join(root, "dist"), next, { recursive: true });
+  const { build } = await import("../../dist/wasm/watchcache.js");
+  const other = [...build].reverse().join("");
+  assert.notEqual(other, build);
+  for (const name of ["watchcache.js", "watchcache_bg.wasm"]) {
+    const file = join(next, "wasm", name);
+    const bytes = readFileSync(file, "latin1");
+    assert.ok(bytes.includes(build));
+    writeFileSync(file, bytes.replaceAll(build, other), "latin1");
+  }
+  const its = await profile(t, browser);
+  const tabs = [await its.open(), await its.open()];
+  const newer = await Promise.all([1, 2].map(() => its.open({}, "/artifacts/next-version/index.js")));
+  await intact(its, [...tabs, ...newer], 2);
+  assert.equal(counts(its.server).lists, 2);
+  for (const tab of [...tabs, ...newer]) assert.equal(await tab.evaluate(tabsOf), 2);
+  for (const tab of tabs) await tab.close();
+  await intact(its, newer);
+});

@@ -1,0 +1,11 @@
+// The end-to-end suite takes other ways than the straight one: the next of them with each commit.
+import { turnNow } from "../../scripts/lib/turn.mjs";
+
+/** Through a relay before the embedded server, or a real one; and before a real one where a worker holds the streams. */
+const WAYS = ["relay, embedded", "relay, real", "worker, real"];
+
+/** @param {string} way one of those @returns {string | false} why it is not this one's turn */
+export function notItsTurn(way) {
+  const chosen = WAYS[turnNow() % WAYS.length];
+  return process.env.MATRIX === "all" || chosen === way ? false : `the turn is "${chosen}"; MATRIX=all runs all`;
+}
