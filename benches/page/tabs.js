@@ -1,4 +1,4 @@
-// A tab whose streams a worker holds, beside a page that holds its own: how soon it has its rows, and what an event costs its thread.
+// A tab whose streams a worker holds, beside a page that holds its own. How soon it has its rows, and what an event costs its thread.
 import { createWatchCache } from "watchcache";
 import { Checksum, settle, timed, until } from "./measure.js";
 
