@@ -333,7 +333,10 @@ testBoth("wir_08_a_watch_ends_at_its_timeout_with_a_last_bookmark", async (t) =>
     const { code, error } = await client.ended;
     assert.equal(error, undefined);
     if (client === socket) assert.equal(code, 1000);
-    assert.deepEqual(client.brief(), ["BOOKMARK end", "ADDED default/p", "BOOKMARK"]);
+    const words = client.brief();
+    // That of its interval may come just before the last one.
+    if (words.length === 4 && words[2] === "BOOKMARK") words.splice(2, 1);
+    assert.deepEqual(words, ["BOOKMARK end", "ADDED default/p", "BOOKMARK"]);
   }
 });
 

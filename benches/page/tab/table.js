@@ -18,8 +18,10 @@ const isHeard = ({ ours, theirs, ratio }) => ours > 0 && theirs > 0 && ratio > 0
 function standing(line) {
   if (line.failed) return ["failed", ""];
   if (!isHeard(line)) return ["even", "lost in noise"];
-  if (line.ratio === 1) return ["even", "neither"];
-  return line.ratio < 1 ? ["won", OURS] : ["lost", line.peer];
+  // As it stands there: who reads 1 is told of nobody who is ahead.
+  const ratio = Number(number(line.ratio));
+  if (ratio === 1) return ["even", "neither"];
+  return ratio < 1 ? ["won", OURS] : ["lost", line.peer];
 }
 
 /** What is asked of a line, if it can be judged. */
