@@ -1,8 +1,7 @@
-// The end-to-end suite takes other ways than the straight one: the next of them with each commit.
+// The end-to-end suite goes through a relay, too: before the embedded server or a real one, the other with each commit.
 import { turnNow } from "../../scripts/lib/turn.mjs";
 
-/** Through a relay before the embedded server, or a real one; and before a real one where a worker holds the streams. */
-const WAYS = ["relay, embedded", "relay, real", "worker, real"];
+const WAYS = ["relay, embedded", "relay, real"];
 
 /** @param {string} way one of those @returns {string | false} why it is not this one's turn */
 export function notItsTurn(way) {
