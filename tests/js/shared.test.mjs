@@ -64,6 +64,18 @@ test("two caches of one worker cost one list and one watch, and each is closed b
   assert.equal(server.control.status().counts.watches, 1);
 });
 
+test("equal options meet, in whatever order their members are written", async (t) => {
+  const server = await serving(t);
+  const worker = hub({});
+  const start = (retry) => opened(t, { ...shared, server: server.url, retry, worker: () => portTo(worker) });
+  const tabs = [start({ initialMs: 10, capMs: 20 }), start({ capMs: 20, initialMs: 10 })];
+  for (const { cache, pods, warned } of tabs) {
+    await pods.synced();
+    assert.deepEqual([cache.stats().mode, warned], ["shared", []]);
+  }
+  assert.equal(server.control.status().counts.lists, 1);
+});
+
 test("a worker is asked by those alone who know its name, and a stranger's words change nothing", async (t) => {
   const server = await serving(t);
   const worker = hub();

@@ -417,17 +417,11 @@ function sharingOf(
       return options();
     },
     get name() {
-      return `watchcache ${JSON.stringify([build, options()], ordered)}`;
+      return `watchcache ${JSON.stringify([build, options()])}`;
     },
     auth: auth && (async () => portable(readCredentials(await auth()))),
     alone: (why) => warn(`there is no worker for the mode "${mode}", so this page holds its streams itself: ${why}`),
   };
-}
-
-/** Equal options are one text, in whatever order they were given. */
-function ordered(_key: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Credentials as they can be posted: a `Headers` cannot. */
