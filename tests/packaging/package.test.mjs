@@ -311,6 +311,13 @@ test("an app that uses nothing of it gets nothing of it", async () => {
   assert.ok(script.length < 1_000, `${script.length} bytes were bundled`);
 });
 
+test("a worker script of the app's own has the package's, which it imports for what that does", async () => {
+  await app.tool("vite", "build", "--outDir", "dist-worker", "--config", "vite.worker.config.js");
+  const script = readFileSync(join(app.folder, "dist-worker/worker.js"), "utf8");
+  assert.match(script, /the app's own part/);
+  assert.match(script, /onconnect/);
+});
+
 test("a Vite app shows rows in Chromium, and they change live", async (t) => {
   await app.tool("vite", "build");
   const assets = readdirSync(join(app.folder, "dist/assets"));

@@ -53,6 +53,14 @@ fn names(rig: &Rig) -> Vec<String> {
     rig.rows().into_keys().collect()
 }
 
+/// A page that has kept three pods, while the server has one less and has forgotten their version. And how a stream says so.
+fn forgotten() -> (Rig, Rc<Disk>, String) {
+    let (before, disk) = kept(3);
+    before.upstream.delete("ns", "pod-0");
+    before.upstream.expire();
+    (before, disk, format!(r#"{{"type":"ERROR","object":{}}}"#, Status::too_old(103, 104).to_json()))
+}
+
 fn hear_nothing(upstream: &Upstream) {
     upstream.watch_faults.borrow_mut().push_back(WatchFault::Hang);
 }
@@ -106,10 +114,7 @@ fn a_version_that_is_gone_costs_a_list_of_which_only_differences_show() {
 /// So servers answer over a stream: it opens, and its first frame says that the version is gone.
 #[test]
 fn a_version_that_is_gone_as_the_stream_says_is_not_confirmed_by_its_opening() {
-    let (before, disk) = kept(3);
-    before.upstream.delete("ns", "pod-0");
-    before.upstream.expire();
-    let gone = format!(r#"{{"type":"ERROR","object":{}}}"#, Status::too_old(103, 104).to_json());
+    let (before, disk, gone) = forgotten();
     before.upstream.watch_faults.borrow_mut().push_back(WatchFault::Say(vec![gone]));
     before.upstream.list_faults.borrow_mut().push_back(ListFault::Hang);
     let rig = page(&before, &disk);
@@ -126,10 +131,7 @@ fn a_version_that_is_gone_as_the_stream_says_is_not_confirmed_by_its_opening() {
 /// Over a network the frame comes some time after the watch has opened.
 #[test]
 fn a_version_that_is_gone_is_not_confirmed_where_that_is_said_a_moment_later() {
-    let (before, disk) = kept(3);
-    before.upstream.delete("ns", "pod-0");
-    before.upstream.expire();
-    let gone = format!(r#"{{"type":"ERROR","object":{}}}"#, Status::too_old(103, 104).to_json());
+    let (before, disk, gone) = forgotten();
     before.upstream.watch_faults.borrow_mut().push_back(WatchFault::Drip(vec![gone], 10));
     before.upstream.list_faults.borrow_mut().extend([ListFault::Trickle(1), ListFault::Hang]);
     let rig = page(&before, &disk);
