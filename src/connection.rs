@@ -67,6 +67,8 @@ pub enum Standing {
         loaded: usize,
         /// Objects that follow.
         remaining: Option<u64>,
+        /// Documents of its first objects, where they may be shown before it is whole.
+        first: Rc<[Vec<u8>]>,
     },
 }
 

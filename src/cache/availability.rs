@@ -1,5 +1,7 @@
 //! Whether a cacher is there for its users: what they see of its connection, whether it can answer, and who waits for that.
 
+use std::rc::Rc;
+
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::channel::oneshot;
 
@@ -9,9 +11,13 @@ use crate::cache::status::ResourceStatus;
 use crate::cache::waiters::{ListWaiters, Listed, over};
 use crate::connection::{BranchStatus, Connection, Phase, Standing};
 use crate::message::Quarantined;
+use crate::object::Object;
 use crate::status::{Error, ErrorCode};
 use crate::time::{Instant, WallTime};
 use crate::version::Version;
+
+/// How many objects of a first list are shown to who shares it before it is whole: a screen of them. The list brings them again.
+const FIRST_OBJECTS: usize = 500;
 
 /// Follows what the reflector says, and tells who waits.
 pub struct Availability {
@@ -41,6 +47,8 @@ pub struct Availability {
     /// What the reflector said last, and who shares its stream and hears that.
     connection: Option<Connection>,
     followers: Vec<UnboundedSender<Standing>>,
+    /// How many objects of the list under way were told to those.
+    told_first: usize,
 }
 
 impl Availability {
@@ -62,17 +70,30 @@ impl Availability {
             polled: false,
             connection: None,
             followers: Vec::new(),
+            told_first: 0,
         }
     }
 
-    /// What becomes of the stream, for who shares it: how it stands, if it is not live, and what follows.
-    pub fn follow(&mut self) -> UnboundedReceiver<Standing> {
+    /// What becomes of the stream, for who shares it: how it stands, if it is not live, and what follows. `shown` are the objects that show by now.
+    pub(super) fn follow(&mut self, shown: impl Iterator<Item = Rc<Object>>) -> UnboundedReceiver<Standing> {
         let (sender, receiver) = unbounded();
-        self.followers.push(sender);
+        // Who reads it is still there.
+        let tell = |standing| drop(sender.unbounded_send(standing));
         if let Some(connection) = self.connection.clone().filter(|connection| *connection != Connection::Live) {
-            self.tell_followers(&Standing::Connection(connection));
+            tell(Standing::Connection(connection));
         }
+        if let Some((loaded, remaining)) = self.status.listed
+            && self.shows_first()
+        {
+            tell(Standing::Listed { loaded, remaining, first: documents(shown) });
+        }
+        self.followers.push(sender);
         receiver
+    }
+
+    /// Whether a first list is under way, whose objects show before it is whole.
+    fn shows_first(&self) -> bool {
+        !self.holds && self.restoring.is_none()
     }
 
     fn tell_followers(&mut self, standing: &Standing) {
@@ -172,14 +193,20 @@ impl Availability {
     // ------------------------------------------------------------------------------------- what the reflector says
 
     /// A page of the list under way has come.
-    pub(super) fn page(&mut self, loaded: usize, remaining: Option<u64>) {
+    pub(super) fn page(&mut self, objects: &[Rc<Object>], loaded: usize, remaining: Option<u64>) {
         self.status.listed = Some((loaded, remaining));
         // What is restored is no list.
         if self.restoring.is_none() || self.unsound {
             self.status.phase = if self.holds { Phase::Relisting } else { Phase::Listing };
         }
         self.signals |= signal::STATUS;
-        self.tell_followers(&Standing::Listed { loaded, remaining });
+        if self.followers.is_empty() {
+            return;
+        }
+        let room = if self.shows_first() { FIRST_OBJECTS.saturating_sub(self.told_first) } else { 0 };
+        let first = documents(objects.iter().take(room).cloned());
+        self.told_first += first.len();
+        self.tell_followers(&Standing::Listed { loaded, remaining, first });
     }
 
     /// The same of a joined resource, where the phase tells how all stand: of some the first list may be under way yet.
@@ -304,6 +331,7 @@ impl Availability {
         };
         if matches!(connection, Connection::Listing { .. }) {
             self.unsound = self.restoring.is_some();
+            self.told_first = 0;
         }
         let is_error = match &connection {
             Connection::Waiting { .. } | Connection::NeedsAuth { .. } | Connection::Failed { retry_at: Some(_), .. } => true,
@@ -462,6 +490,11 @@ impl Availability {
 fn of_branch(branch: &BranchStatus) -> Option<Error> {
     let error = branch.error.as_ref()?;
     Some(Error { message: format!("namespace {}: {}", branch.namespace, error.message), ..error.clone() })
+}
+
+/// The texts of the first of these.
+fn documents(objects: impl Iterator<Item = Rc<Object>>) -> Rc<[Vec<u8>]> {
+    objects.take(FIRST_OBJECTS).map(|object| object.lend().to_vec()).collect()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use futures::channel::mpsc::UnboundedReceiver;
 use rustc_hash::FxHashMap;
 
 use crate::cache::availability::Availability;
@@ -21,7 +22,7 @@ use crate::cache::status::ResourceStatus;
 use crate::cache::viewing::Viewing;
 use crate::cache::watching::Watching;
 use crate::change::{ChangeKind, Difference};
-use crate::connection::Connection;
+use crate::connection::{Connection, Standing};
 use crate::informer::{Informers, Interruption, Interruptions, Stops};
 use crate::json::fields::FieldSet;
 use crate::message::{Message, Quarantined, Restored};
@@ -162,6 +163,11 @@ impl Cacher {
         &mut self.availability
     }
 
+    /// What becomes of its stream, for who shares it: how it stands, if it is not live, and what follows.
+    pub fn follow(&mut self) -> UnboundedReceiver<Standing> {
+        self.availability.follow(self.held.store().iter().cloned())
+    }
+
     /// What people see of it.
     pub fn status(&self) -> ResourceStatus {
         self.availability.status(self.version())
@@ -236,7 +242,7 @@ impl Cacher {
                 self.observers.dispatcher.end_round(self.held.version());
             }
             Message::Page { objects, loaded, remaining } => {
-                self.availability.page(loaded, remaining);
+                self.availability.page(&objects, loaded, remaining);
                 self.show(&objects, &[]);
             }
             Message::Shown { objects, gone, listed } => {

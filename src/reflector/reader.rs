@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::kinds::Kinds;
 use super::predecessors::Comparisons;
 use crate::change::ChangeKind;
-use crate::json::{FieldSet, Frame, FrameType, Identity, Path, Scalar, identify, scan_frame};
+use crate::json::{FieldSet, Frame, FrameType, Identity, Path, Scalar, identify, scan_frame, scan_object};
 use crate::object::Object;
 use crate::source::buffers;
 use crate::status::{Error, ErrorCode, Status};
@@ -61,6 +61,11 @@ impl Reader {
             .map_err(|error| Unreadable { error, identity: identify(&frame, true).map(Box::new) });
         buffers::give_back(frame);
         event
+    }
+
+    /// An object that is shown before its list is told.
+    pub(super) fn object(&self, document: &[u8]) -> Option<Rc<Object>> {
+        Object::new(scan_object(document, &self.fields.borrow()).ok()?).ok()
     }
 
     /// These objects of a list have been read.

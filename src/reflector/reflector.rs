@@ -118,6 +118,7 @@ impl Reflector {
     /// Runs until it is closed by its handle, or nobody receives its messages any more.
     pub fn run(mut self) -> impl Future<Output = ()> + 'static {
         let (control, sink, standing) = (self.host.control.clone(), self.sink.clone(), self.source.standing());
+        let reader = self.reader.clone();
         let (task, work) = Task::new(async move {
             let steps = async {
                 let mut state = State::Idle;
@@ -129,7 +130,7 @@ impl Reflector {
             let Some(mut standing) = standing else { return steps.await };
             let follows = async {
                 while let Some(standing) = standing.next().await {
-                    sink.upstream(standing).await;
+                    sink.upstream(standing, &reader).await;
                 }
                 pending::<()>().await;
             };

@@ -9,6 +9,7 @@ use futures::SinkExt;
 use futures::channel::mpsc;
 
 use super::host::{Host, Listen};
+use super::reader::Reader;
 use crate::connection::{Connection, Standing};
 use crate::message::Message;
 
@@ -94,7 +95,9 @@ impl Sink {
     }
 
     /// Tells what becomes of the stream that the source passes on.
-    pub(super) async fn upstream(&self, standing: Standing) {
+    ///
+    /// `reader` reads the objects that it shows of a first list. One that it cannot read shows with the list, or is told of then.
+    pub(super) async fn upstream(&self, standing: Standing, reader: &Reader) {
         match standing {
             Standing::Connection(connection) => {
                 self.stands.borrow_mut().upstream = Some(connection);
@@ -102,9 +105,10 @@ impl Sink {
                     self.tell().await;
                 }
             }
-            Standing::Listed { loaded, remaining } => {
+            Standing::Listed { loaded, remaining, first } => {
                 if matches!(self.stands.borrow().own, Some(Connection::Listing { .. })) {
-                    self.send(Message::Page { objects: Vec::new(), loaded, remaining }).await;
+                    let objects = first.iter().filter_map(|document| reader.object(document)).collect();
+                    self.send(Message::Page { objects, loaded, remaining }).await;
                 }
             }
         }

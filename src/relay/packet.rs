@@ -46,13 +46,14 @@ impl From<Answer> for Packet {
         match answer {
             Answer::Stands(standing) => {
                 let mut head = Document::new();
-                write_standing(&mut head, &standing);
-                Self { head: head.finish(), body: Vec::new() }
+                let body = write_standing(&mut head, &standing);
+                Self { head: head.finish(), body }
             }
             Answer::Open(id, columns) => Self { head: head("open", id).optional("columns", columns.as_deref()).finish(), body: Vec::new() },
             Answer::Items(id, items) => {
-                let lengths: Vec<String> = items.iter().map(|item| item.len().to_string()).collect();
-                Self { head: head("items", id).raw("lengths", &format!("[{}]", lengths.join(","))).finish(), body: items.concat() }
+                let mut head = head("items", id);
+                let body = write_items(&mut head, &items);
+                Self { head: head.finish(), body }
             }
             Answer::End(id, error) => {
                 let mut head = head("end", id);
@@ -87,7 +88,7 @@ impl TryFrom<Packet> for Answer {
     fn try_from(Packet { head, body }: Packet) -> Result<Self, Error> {
         let head = parse(&head)?;
         if let Some(stands) = text(&head, "stands")? {
-            return read_standing(&stands, &head).map(Self::Stands);
+            return read_standing(&stands, &head, &body).map(Self::Stands);
         }
         Ok(match about(&head)? {
             ("open", id) => Self::Open(id, text(&head, "columns")?.map(Into::into)),
@@ -149,6 +150,13 @@ fn write_number(document: &mut Document, name: &str, number: Option<u32>) {
     }
 }
 
+/// Writes how long they are, and gives them one behind the other.
+fn write_items(head: &mut Document, items: &[Vec<u8>]) -> Vec<u8> {
+    let lengths: Vec<String> = items.iter().map(|item| item.len().to_string()).collect();
+    head.raw("lengths", &format!("[{}]", lengths.join(",")));
+    items.concat()
+}
+
 fn items(head: &Value, mut body: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     let Value::List(lengths) = head.get("lengths") else { return Err(unknown()) };
     let item = |length: &Value| {
@@ -183,7 +191,8 @@ fn read_error(head: &Value) -> Result<Option<Error>, Error> {
     }))
 }
 
-fn write_standing(head: &mut Document, standing: &Standing) {
+/// Writes how a stream stands, and gives the objects that it shows.
+fn write_standing(head: &mut Document, standing: &Standing) -> Vec<u8> {
     let wait = |head: &mut Document, word: &str, error: &Error, retry_at: Option<WallTime>| {
         head.text("stands", word);
         if let Some(at) = retry_at {
@@ -193,9 +202,10 @@ fn write_standing(head: &mut Document, standing: &Standing) {
         write_error(head, error);
     };
     match standing {
-        Standing::Listed { loaded, remaining } => {
+        Standing::Listed { loaded, remaining, first } => {
             let remaining = remaining.map(|remaining| remaining.to_string());
             head.text("stands", "listed").text("loaded", &loaded.to_string()).optional("remaining", remaining.as_deref());
+            return write_items(head, first);
         }
         Standing::Connection(connection) => match connection {
             Connection::Listing { again } => set_flag(head.text("stands", "listing"), "again", *again),
@@ -212,9 +222,10 @@ fn write_standing(head: &mut Document, standing: &Standing) {
             Connection::Paused => _ = head.text("stands", "paused"),
         },
     }
+    Vec::new()
 }
 
-fn read_standing(word: &str, head: &Value) -> Result<Standing, Error> {
+fn read_standing(word: &str, head: &Value, body: &[u8]) -> Result<Standing, Error> {
     let long = |name: &str| text(head, name)?.map(|text| text.parse::<u64>().map_err(|_| unknown())).transpose();
     let error = || read_error(head)?.ok_or_else(unknown);
     let at = || Ok::<_, Error>(long("retryAt")?.map(WallTime::from_unix_millis));
@@ -222,7 +233,7 @@ fn read_standing(word: &str, head: &Value) -> Result<Standing, Error> {
     Ok(Standing::Connection(match word {
         "listed" => {
             let loaded = long("loaded")?.and_then(|loaded| usize::try_from(loaded).ok()).ok_or_else(unknown)?;
-            return Ok(Standing::Listed { loaded, remaining: long("remaining")? });
+            return Ok(Standing::Listed { loaded, remaining: long("remaining")?, first: items(head, body)?.into() });
         }
         "listing" => Connection::Listing { again: is_set(head, "again")? },
         "live" => Connection::Live,
@@ -509,10 +520,10 @@ mod tests {
             (error(), option::of(at())).prop_map(|(error, retry_at)| Connection::Failed { error, retry_at }),
             Just(Connection::Paused),
         ];
-        let listed = (any::<u32>(), option::of(any::<u64>()));
+        let listed = (any::<u32>(), option::of(any::<u64>()), prop::collection::vec(bytes(), 0..4));
         prop_oneof![
             connection.prop_map(Standing::Connection),
-            listed.prop_map(|(loaded, remaining)| Standing::Listed { loaded: loaded as usize, remaining }),
+            listed.prop_map(|(loaded, remaining, first)| Standing::Listed { loaded: loaded as usize, remaining, first: first.into() }),
         ]
     }
 
@@ -555,6 +566,8 @@ mod tests {
             said(r#"{"begin":1,"call":"patch","name":"x","type":"odd"}"#, b""),
             said(r#"{"items":1}"#, b"ab"),
             said(r#"{"items":1,"lengths":[3]}"#, b"ab"),
+            said(r#"{"stands":"listed","loaded":"1"}"#, b""),
+            said(r#"{"stands":"listed","loaded":"1","lengths":[3]}"#, b"ab"),
             said(r#"{"end":1,"code":"odd"}"#, b""),
             said(r#"{"stands":"odd"}"#, b""),
             said(r#"{"stands":"waiting"}"#, b""),

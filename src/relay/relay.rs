@@ -111,7 +111,7 @@ impl Source for Relay {
     }
 
     fn standing(&self) -> Option<LocalBoxStream<'static, Standing>> {
-        Some(self.resource.with(|cacher| cacher.availability_mut().follow()).boxed_local())
+        Some(self.resource.with(Cacher::follow).boxed_local())
     }
 
     fn gets(&self) -> bool {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use futures::{FutureExt, StreamExt};
 use watchcache::cache::{Resource, ResourceConfig};
-use watchcache::connection::Phase;
+use watchcache::connection::{Phase, Standing};
 use watchcache::relay::Relay;
 use watchcache::source::{FrameStream, ListRequest, ObjectName, Source, WatchRequest, WriteParameters};
 use watchcache::status::{Error, ErrorCode};
@@ -267,4 +267,50 @@ fn who_shares_one_that_is_refused_tells_that_refusal_for_as_long_as_it_lasts() {
     rig.upstream.list_faults.borrow_mut().clear();
     rig.run(120_000);
     assert_eq!(stands(&tab), (Phase::Live, false, None));
+}
+
+#[test]
+fn who_shares_one_sees_the_first_objects_of_its_first_list_before_that_is_whole() {
+    let rig =
+        Rig::idle(Setup::default(), |upstream| (0..1_200).for_each(|number| _ = upstream.put("default", &format!("pod-{number:04}"))));
+    // Of the first page nothing is kept back.
+    rig.upstream.list_faults.borrow_mut().extend([ListFault::None, ListFault::Hang]);
+    let relay = relay_over(rig.resource.clone(), Rc::new(Shared(rig.upstream.clone())));
+    let channel = Channel::new(relay.clone(), rig.time.clone());
+    let tab = Resource::new(ResourceConfig::named("pods"), channel.remote.clone(), rig.time.clone()).unwrap();
+    tab.start();
+    rig.resource.start();
+    rig.run(10);
+    let late = late(&rig, &relay);
+    let listed = |resource: &Rc<Resource>| resource.with(|cacher| cacher.status().listed);
+    for who in [&tab, &late] {
+        assert_eq!((stands(who), listed(who)), ((Phase::Listing, false, None), listed(&rig.resource)));
+        assert_eq!(rows_of(who).len(), 500, "those of the first page");
+        assert_eq!(rows_of(who), rig.rows());
+        assert!(!who.with(|cacher| cacher.availability().holds_list()), "of a list that is not whole nothing is the server's word");
+    }
+    // One of those that show is gone until the list is asked for anew.
+    rig.upstream.delete("default", "pod-0001");
+    rig.run(120_000);
+    for who in [&tab, &late] {
+        assert_eq!((stands(who), rows_of(who).len()), ((Phase::Live, false, None), 1_199));
+        assert_eq!(rows_of(who), rig.rows());
+    }
+}
+
+#[test]
+fn a_new_list_shows_nothing_early_to_who_shares_it() {
+    let (rig, relay) = relay(&Setup::default());
+    let mut standing = relay.standing().unwrap();
+    rig.upstream.put("default", "new");
+    rig.wait(rig.resource.clone().refresh()).unwrap();
+    rig.run(1_000);
+    let mut listed = 0;
+    while let Some(Some(standing)) = standing.next().now_or_never() {
+        if let Standing::Listed { first, .. } = standing {
+            assert!(first.is_empty());
+            listed += 1;
+        }
+    }
+    assert!(listed > 0);
 }
