@@ -8,7 +8,14 @@ export default defineConfig({
   root: here("."),
   plugins: [react()],
   // An app of your own installs the package from npm and leaves this line out.
-  resolve: { alias: { "watchcache/react": here("../dist/react/index.js"), watchcache: here("../dist/index.js") } },
+  resolve: {
+    alias: {
+      "watchcache/react": here("../dist/react/index.js"),
+      "watchcache/worker.js": here("../dist/worker.js"),
+      watchcache: here("../dist/index.js"),
+    },
+  },
+  worker: { format: "es" },
   build: {
     outDir: here("dist"),
     emptyOutDir: true,

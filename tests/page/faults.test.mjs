@@ -67,13 +67,12 @@ for (const [button, { log, chip }] of Object.entries(BUTTONS)) {
         await page.getByRole("button", { name: "retry now" }).click();
       }
 
-      // The newest entry of the log is about this button, and it is closed.
-      const entry = byId(page, "log-entry").first();
+      // The newest entry of the log is about this button, and it is closed. One that lists again may be opened once more: the worker's list ends the
+      // tab's own stream.
       await page.waitForFunction((source) => {
         const newest = document.querySelector('[data-testid="log-entry"]');
         return newest?.getAttribute("data-open") === "false" && new RegExp(source).test(newest.querySelector("span")?.textContent ?? "");
       }, log.source);
-      assert.match((await entry.locator("span").innerText()).trim(), log);
       await live(page);
 
       // A version of the time after the fault: events must have come through a stream that works.

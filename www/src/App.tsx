@@ -15,6 +15,7 @@ import { DERIVE, type Fields, type Pod, SELECT } from "./pod";
 import type { Session } from "./session";
 import { StaleBar } from "./StaleBar";
 import { StatusChip } from "./StatusChip";
+import { Streams } from "./Streams";
 import { useShortcuts } from "./shortcuts";
 import { Table, type TableHandle } from "./Table";
 import { TimeTravel } from "./TimeTravel";
@@ -109,6 +110,7 @@ export function App({ session }: { session: Session }) {
       <footer>
         <div>
           <Integrity {...session} />
+          <Streams {...session} />
           <Meters samples={samples} />
         </div>
         {embedded && <Faults {...session} />}

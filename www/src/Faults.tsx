@@ -1,5 +1,6 @@
 import { useState } from "react";
 import type { Session } from "./session";
+import { endWorker } from "./ending";
 import { subscribeSlowly } from "./slow";
 
 interface Fault {
@@ -63,7 +64,7 @@ const FAULTS: readonly Fault[] = [
 
 /** Buttons that break the stream. What the cache makes of it stands in the log beside them. */
 export function Faults(session: Session) {
-  const { pods, journal } = session;
+  const { cache, pods, journal } = session;
   const [busy, setBusy] = useState<string>();
   const [reading, setReading] = useState(false);
 
@@ -78,6 +79,11 @@ export function Faults(session: Session) {
     } finally {
       setBusy(undefined);
     }
+  }
+
+  function end() {
+    journal.begin("the worker of all tabs was ended");
+    endWorker();
   }
 
   async function read() {
@@ -101,6 +107,11 @@ export function Faults(session: Session) {
         >
           slow subscriber
         </button>
+        {cache.stats().mode === "shared" && (
+          <button title="End the worker that holds the streams of all tabs. They begin another one, and their rows stay" onClick={end}>
+            kill worker
+          </button>
+        )}
       </div>
     </section>
   );

@@ -109,6 +109,7 @@ function describe(status: ResourceStatus, before: ResourceStatus): string | unde
   const why = error ? `: ${error.message}` : "";
   switch (phase) {
     case "reconnecting":
+      if (!before.stale && status.stale && before.phase === "loading") return "rows of the last visit, from the disk";
       return before.phase === "reconnecting" ? error && `refused${why}` : `stream lost${why}`;
     case "relisting":
       return `listing again, only differences will show${why}`;
