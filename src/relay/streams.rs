@@ -119,7 +119,9 @@ impl Stream for Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        if self.streams.0.borrow_mut().remove(&self.id).is_some() {
+        // Once it has ended, its id may stand for the watch of somebody else.
+        if !self.waiting.ended.get() {
+            self.streams.0.borrow_mut().remove(&self.id);
             self.resource.with(|cacher| cacher.dispatcher_mut().forget(self.id));
         }
     }

@@ -314,3 +314,22 @@ fn a_new_list_shows_nothing_early_to_who_shares_it() {
     }
     assert!(listed > 0);
 }
+
+#[test]
+fn a_relist_that_takes_its_time_is_one_list_for_who_shares_it() {
+    let (rig, relay) = relay(&Setup::default());
+    let channel = Channel::new(relay.clone(), rig.time.clone());
+    let far = Resource::new(ResourceConfig::named("pods"), channel.remote.clone(), rig.time.clone()).unwrap();
+    far.start();
+    let tab = tab(&rig, &relay);
+    rig.upstream.list_faults.borrow_mut().push_back(ListFault::Trickle(10));
+    rig.lose_history(|upstream| {
+        upstream.put("default", "missed");
+        upstream.delete("default", "pod-1");
+    });
+    rig.run(60_000);
+    for who in [&rig.resource, &tab, &far] {
+        assert_eq!(rows_of(who), rig.rows());
+        assert_eq!(who.with(|cacher| cacher.availability().lists()), 2, "the first, and that of the relist");
+    }
+}
