@@ -13,25 +13,46 @@ use super::document::{frame, refusal};
 use crate::cache::{Flush, Resource};
 use crate::status::Error;
 use crate::version::Version;
-use crate::watch::{Demand, WatchEvent, WatchOptions, WatcherId};
+use crate::watch::{Demand, EndReason, WatchEvent, WatchOptions, WatcherId};
 
 type Frame = Result<Vec<u8>, Error>;
 
 /// All watches of a resource.
 #[derive(Default)]
-pub(super) struct Streams(RefCell<FxHashMap<WatcherId, Rc<Waiting>>>);
+pub(super) struct Streams {
+    open: RefCell<FxHashMap<WatcherId, Rc<Waiting>>>,
+    /// Those that a relist has ended. They are silent until it is whole: whoever asked sooner would be given the state that it replaces.
+    relisted: RefCell<Vec<Rc<Waiting>>>,
+}
 
 /// What came for one watch and is not taken yet: at most what one flush brings, because nothing more is asked for meanwhile.
 #[derive(Default)]
 struct Waiting {
     frames: RefCell<VecDeque<Frame>>,
-    ended: Cell<bool>,
+    life: Cell<Life>,
     /// Whether a batch is on its way.
     asked: Cell<bool>,
     waker: RefCell<Option<Waker>>,
 }
 
+/// How far a watch is.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Life {
+    /// A watcher of the resource brings what it is told.
+    #[default]
+    Open,
+    /// That has ended. Its id may be another's by now.
+    Silent,
+    /// So has the watch, once all is taken.
+    Ended,
+}
+
 impl Waiting {
+    fn end(&self, frames: impl IntoIterator<Item = Frame>) {
+        self.life.set(Life::Ended);
+        self.take(frames);
+    }
+
     /// What was asked for.
     fn take(&self, frames: impl IntoIterator<Item = Frame>) {
         self.asked.set(false);
@@ -50,7 +71,7 @@ impl Streams {
     /// Opens a watch.
     pub(super) fn open(self: &Rc<Self>, resource: &Rc<Resource>, options: WatchOptions) -> Watch {
         let (id, waiting) = (resource.watch(options, true), Rc::<Waiting>::default());
-        self.0.borrow_mut().insert(id, waiting.clone());
+        self.open.borrow_mut().insert(id, waiting.clone());
         Watch { id, waiting, streams: self.clone(), resource: resource.clone() }
     }
 
@@ -64,29 +85,36 @@ impl Streams {
             };
             waiting.take([Ok(written.get_or_insert_with(|| frame(event)).clone())]);
         }
-        for (id, _) in &flush.outbox.ended {
+        for (id, reason) in &flush.outbox.ended {
             let refused = resource.with(|cacher| {
                 let refused = cacher.dispatcher().get(*id).and_then(|watcher| watcher.refusal().cloned());
                 cacher.dispatcher_mut().forget(*id);
                 refused
             });
-            let Some(waiting) = self.0.borrow_mut().remove(id) else { continue };
-            waiting.ended.set(true);
-            waiting.take(refused.map(refusal));
+            let Some(waiting) = self.open.borrow_mut().remove(id) else { continue };
+            if *reason == EndReason::Relist {
+                waiting.life.set(Life::Silent);
+                self.relisted.borrow_mut().push(waiting);
+            } else {
+                waiting.end(refused.map(refusal));
+            }
         }
+        let is_whole = resource.with(|cacher| cacher.availability().ready().is_ready() || cacher.availability().ready().is_stopped());
+        let relisted = if is_whole { self.relisted.take() } else { Vec::new() };
+        relisted.iter().for_each(|waiting| waiting.end([]));
     }
 
     /// Tells all watches that this version holds now.
     pub(super) fn reached(&self, version: &Version) {
         let bookmark = frame(&WatchEvent::bookmark(version.clone(), false));
-        let waiting: Vec<_> = self.0.borrow().values().cloned().collect();
+        let waiting: Vec<_> = self.open.borrow().values().cloned().collect();
         for waiting in waiting.iter().filter(|waiting| waiting.frames.borrow().is_empty()) {
             waiting.push([Ok(bookmark.clone())]);
         }
     }
 
     fn of(&self, id: WatcherId) -> Option<Rc<Waiting>> {
-        self.0.borrow().get(&id).cloned()
+        self.open.borrow().get(&id).cloned()
     }
 }
 
@@ -106,11 +134,11 @@ impl Stream for Watch {
         if let Some(frame) = waiting.frames.borrow_mut().pop_front() {
             return Poll::Ready(Some(frame));
         }
-        if waiting.ended.get() {
+        if waiting.life.get() == Life::Ended {
             return Poll::Ready(None);
         }
         waiting.waker.replace(Some(cx.waker().clone()));
-        if !waiting.asked.replace(true) {
+        if waiting.life.get() == Life::Open && !waiting.asked.replace(true) {
             self.resource.demand(self.id, Demand::Batch(0));
         }
         Poll::Pending
@@ -119,10 +147,10 @@ impl Stream for Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        // Once it has ended, its id may stand for the watch of somebody else.
-        if !self.waiting.ended.get() {
-            self.streams.0.borrow_mut().remove(&self.id);
+        if self.waiting.life.get() == Life::Open {
+            self.streams.open.borrow_mut().remove(&self.id);
             self.resource.with(|cacher| cacher.dispatcher_mut().forget(self.id));
         }
+        self.streams.relisted.borrow_mut().retain(|waiting| !Rc::ptr_eq(waiting, &self.waiting));
     }
 }

@@ -322,13 +322,17 @@ fn a_relist_that_takes_its_time_is_one_list_for_who_shares_it() {
     let far = Resource::new(ResourceConfig::named("pods"), channel.remote.clone(), rig.time.clone()).unwrap();
     far.start();
     let tab = tab(&rig, &relay);
-    rig.upstream.list_faults.borrow_mut().push_back(ListFault::Trickle(10));
-    rig.lose_history(|upstream| {
-        upstream.put("default", "missed");
-        upstream.delete("default", "pod-1");
-    });
-    rig.run(60_000);
-    for who in [&rig.resource, &tab, &far] {
+    let (list, gone) = (ListFault::Trickle(10), Error::from(watchcache::status::Status::new(410, "Expired", "too old")));
+    rig.upstream.list_faults.borrow_mut().push_back(list);
+    rig.upstream.watch_faults.borrow_mut().push_back(WatchFault::Refuse(gone));
+    rig.run(2_000);
+    // Also for a watch that has just begun.
+    let young = late(&rig, &relay);
+    rig.upstream.drop_streams();
+    rig.upstream.put("default", "missed");
+    rig.upstream.delete("default", "pod-1");
+    rig.run(30_000);
+    for who in [&rig.resource, &tab, &far, &young] {
         assert_eq!(rows_of(who), rig.rows());
         assert_eq!(who.with(|cacher| cacher.availability().lists()), 2, "the first, and that of the relist");
     }

@@ -1,7 +1,8 @@
-// The end-to-end suite goes through a relay, too: before the embedded server or a real one, the other with each commit.
+// The end-to-end suite goes other ways, too: through a relay, before the embedded server or a real one, and behind a worker, before a real one. The
+// next way with each commit.
 import { turnNow } from "../../scripts/lib/turn.mjs";
 
-const WAYS = ["relay, embedded", "relay, real"];
+const WAYS = ["relay, embedded", "relay, real", "worker, real"];
 
 /** @param {string} way one of those @returns {string | false} why it is not this one's turn */
 export function notItsTurn(way) {
