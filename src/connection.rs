@@ -69,6 +69,8 @@ pub enum Standing {
         remaining: Option<u64>,
         /// Documents of its first objects, where they may be shown before it is whole.
         first: Rc<[Vec<u8>]>,
+        /// When it was kept, where it is no list but what is being restored.
+        kept_at: Option<WallTime>,
     },
 }
 

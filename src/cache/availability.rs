@@ -83,17 +83,17 @@ impl Availability {
             tell(Standing::Connection(connection));
         }
         if let Some((loaded, remaining)) = self.status.listed
-            && self.shows_first()
+            && !self.holds
         {
-            tell(Standing::Listed { loaded, remaining, first: documents(shown) });
+            tell(Standing::Listed { loaded, remaining, first: documents(shown), kept_at: self.being_restored() });
         }
         self.followers.push(sender);
         receiver
     }
 
-    /// Whether a first list is under way, whose objects show before it is whole.
-    fn shows_first(&self) -> bool {
-        !self.holds && self.restoring.is_none()
+    /// When what arrives was kept, where it is no list.
+    fn being_restored(&self) -> Option<WallTime> {
+        self.restoring.filter(|_| !self.unsound)
     }
 
     fn tell_followers(&mut self, standing: &Standing) {
@@ -196,17 +196,17 @@ impl Availability {
     pub(super) fn page(&mut self, objects: &[Rc<Object>], loaded: usize, remaining: Option<u64>) {
         self.status.listed = Some((loaded, remaining));
         // What is restored is no list.
-        if self.restoring.is_none() || self.unsound {
+        if self.being_restored().is_none() {
             self.status.phase = if self.holds { Phase::Relisting } else { Phase::Listing };
         }
         self.signals |= signal::STATUS;
         if self.followers.is_empty() {
             return;
         }
-        let room = if self.shows_first() { FIRST_OBJECTS.saturating_sub(self.told_first) } else { 0 };
+        let room = if self.holds { 0 } else { FIRST_OBJECTS.saturating_sub(self.told_first) };
         let first = documents(objects.iter().take(room).cloned());
         self.told_first += first.len();
-        self.tell_followers(&Standing::Listed { loaded, remaining, first });
+        self.tell_followers(&Standing::Listed { loaded, remaining, first, kept_at: self.being_restored() });
     }
 
     /// The same of a joined resource, where the phase tells how all stand: of some the first list may be under way yet.

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::future::{pending, poll_fn};
+use std::mem;
 use std::rc::Rc;
 use std::task::ready;
 
@@ -27,6 +28,10 @@ struct Stands {
     upstream: Option<Connection>,
     /// What people were told last.
     told: Option<Connection>,
+    /// Whether they were told that what follows was kept.
+    restoring: bool,
+    /// Whether they were told a whole state.
+    holds: bool,
 }
 
 impl Stands {
@@ -71,6 +76,7 @@ impl Sink {
 
     /// Tells the message; waits while the channel is full. When nobody reads any more, the reflector ends here.
     pub(super) async fn send(&self, message: Message) {
+        self.stands.borrow_mut().holds |= matches!(message, Message::Restored(_) | Message::Replace { .. });
         let mut message = Some(message);
         let sending = poll_fn(|cx| {
             let mut out = self.out.borrow_mut();
@@ -105,8 +111,19 @@ impl Sink {
                     self.tell().await;
                 }
             }
-            Standing::Listed { loaded, remaining, first } => {
-                if matches!(self.stands.borrow().own, Some(Connection::Listing { .. })) {
+            Standing::Listed { loaded, remaining, first, kept_at } => {
+                let (own, holds) = (self.stands.borrow().own.clone(), self.stands.borrow().holds);
+                if let Some(own @ Connection::Listing { .. }) = own {
+                    if holds && kept_at.is_some() {
+                        return; // it comes later than the whole
+                    }
+                    let was = mem::replace(&mut self.stands.borrow_mut().restoring, kept_at.is_some());
+                    match kept_at {
+                        Some(at) if !was => self.send(Message::Restoring(at)).await,
+                        // It has proved to be no state, and a list follows after all.
+                        None if was => self.send(Message::Connection(own)).await,
+                        _ => {}
+                    }
                     let objects = first.iter().filter_map(|document| reader.object(document)).collect();
                     self.send(Message::Page { objects, loaded, remaining }).await;
                 }
@@ -179,10 +196,10 @@ mod tests {
             (lost.clone(), Some(Live), lost.clone()),
             (Paused, Some(refused), Paused),
         ] {
-            let stands = Stands { own: Some(own.clone()), upstream: upstream.clone(), told: Some(Live) };
+            let stands = Stands { own: Some(own.clone()), upstream: upstream.clone(), told: Some(Live), ..Stands::default() };
             assert_eq!(stands.shown(), Some(shown), "{own:?} over {upstream:?}");
         }
-        let not_live = |own, upstream| Stands { own, upstream: Some(upstream), told: None }.shown();
+        let not_live = |own, upstream| Stands { own, upstream: Some(upstream), ..Stands::default() }.shown();
         assert_eq!(not_live(None, Live), None, "nothing was begun");
         assert_eq!(not_live(Some(Live), first), None, "that watch is still being opened");
     }

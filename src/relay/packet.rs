@@ -202,9 +202,11 @@ fn write_standing(head: &mut Document, standing: &Standing) -> Vec<u8> {
         write_error(head, error);
     };
     match standing {
-        Standing::Listed { loaded, remaining, first } => {
+        Standing::Listed { loaded, remaining, first, kept_at } => {
+            let kept_at = kept_at.map(|at| at.as_unix_millis().to_string());
             let remaining = remaining.map(|remaining| remaining.to_string());
             head.text("stands", "listed").text("loaded", &loaded.to_string()).optional("remaining", remaining.as_deref());
+            head.optional("keptAt", kept_at.as_deref());
             return write_items(head, first);
         }
         Standing::Connection(connection) => match connection {
@@ -233,7 +235,8 @@ fn read_standing(word: &str, head: &Value, body: &[u8]) -> Result<Standing, Erro
     Ok(Standing::Connection(match word {
         "listed" => {
             let loaded = long("loaded")?.and_then(|loaded| usize::try_from(loaded).ok()).ok_or_else(unknown)?;
-            return Ok(Standing::Listed { loaded, remaining: long("remaining")?, first: items(head, body)?.into() });
+            let kept_at = long("keptAt")?.map(WallTime::from_unix_millis);
+            return Ok(Standing::Listed { loaded, remaining: long("remaining")?, first: items(head, body)?.into(), kept_at });
         }
         "listing" => Connection::Listing { again: is_set(head, "again")? },
         "live" => Connection::Live,
@@ -520,10 +523,15 @@ mod tests {
             (error(), option::of(at())).prop_map(|(error, retry_at)| Connection::Failed { error, retry_at }),
             Just(Connection::Paused),
         ];
-        let listed = (any::<u32>(), option::of(any::<u64>()), prop::collection::vec(bytes(), 0..4));
+        let listed = (any::<u32>(), option::of(any::<u64>()), prop::collection::vec(bytes(), 0..4), option::of(at()));
         prop_oneof![
             connection.prop_map(Standing::Connection),
-            listed.prop_map(|(loaded, remaining, first)| Standing::Listed { loaded: loaded as usize, remaining, first: first.into() }),
+            listed.prop_map(|(loaded, remaining, first, kept_at)| Standing::Listed {
+                loaded: loaded as usize,
+                remaining,
+                first: first.into(),
+                kept_at
+            }),
         ]
     }
 

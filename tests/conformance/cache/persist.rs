@@ -12,7 +12,7 @@ use watchcache::status::{ErrorCode, Status};
 use watchcache::time::Millis;
 
 use crate::after;
-use crate::helpers::channel::relay_over;
+use crate::helpers::channel::{Channel, relay_over};
 use crate::helpers::disk::{Disk, Opened};
 use crate::helpers::informed::Informed;
 use crate::helpers::rig::{Rig, Setup};
@@ -182,13 +182,38 @@ fn a_relay_that_has_nothing_yet_opens_no_watch_that_would_be_taken_for_the_serve
     assert!((&mut watch).now_or_never().is_some_and(|opened| opened.is_ok()));
 }
 
-#[test]
-fn what_proves_to_be_damaged_behind_rows_that_show_is_listed_and_they_are_stale_until_then() {
+/// A page that has kept two hundred pods, of which the last block is damaged. The next list hangs.
+fn damaged() -> (Rig, Rc<Disk>) {
     let (before, disk) = kept(200);
     let last = *disk.blocks.borrow().keys().last().unwrap();
     disk.blocks.borrow_mut().get_mut(&last).unwrap()[20] ^= 1;
     before.upstream.delete("ns", "pod-0");
     before.upstream.list_faults.borrow_mut().push_back(ListFault::Hang);
+    (before, disk)
+}
+
+#[test]
+fn who_shares_what_is_being_restored_sees_the_same_rows_and_that_they_are_stale() {
+    let (before, disk) = damaged();
+    let worker = page(&before, &disk);
+    let relay = relay_over(worker.resource.clone(), Rc::new(Shared(before.upstream.clone())));
+    let channel = Channel::new(relay, before.time.clone());
+    let tab = Rig::over(&Setup::default(), before.time.clone(), before.upstream.clone(), channel.remote.clone());
+    worker.resource.start();
+    tab.resource.start();
+    tab.run(1_000);
+    let (status, of_worker) = (tab.status(), worker.status());
+    assert_eq!((status.phase, status.stale, status.stale_since), (Phase::Loading, true, of_worker.stale_since));
+    assert!(names(&tab).len() >= 64 && names(&tab) == names(&worker), "{} {}", names(&tab).len(), names(&worker).len());
+    tab.run(180_000);
+    for who in [&worker, &tab] {
+        assert_eq!((who.status().phase, who.status().stale, names(who).len()), (Phase::Live, false, 199));
+    }
+}
+
+#[test]
+fn what_proves_to_be_damaged_behind_rows_that_show_is_listed_and_they_are_stale_until_then() {
+    let (before, disk) = damaged();
     let rig = page(&before, &disk);
     let mut synced = rig.resource.clone().synced().boxed_local();
     let view = rig.view(&watchcache::view::ViewOptions::default());
