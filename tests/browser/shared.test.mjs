@@ -19,8 +19,9 @@ test("twenty tabs cost the server one list and one watch, and hold what it holds
     const { tabs, resources } = globalThis.cache.stats().worker ?? {};
     return tabs === 20 && resources.length > 0;
   });
-  const { memoryBytes, resources } = await tabs[0].evaluate(() => globalThis.cache.stats().worker);
+  const { memoryBytes, resources, metrics } = await tabs[0].evaluate(() => globalThis.cache.stats().worker);
   assert.ok(memoryBytes > 0);
+  assert.match(metrics, /^apiserver_watch_cache_initializations_total{.*resource="pods".*} 1$/m, "those of the server's list");
   assert.deepEqual(
     resources.map(({ name, lists }) => ({ name, lists })),
     [{ name: "pods", lists: 1 }],

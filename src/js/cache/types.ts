@@ -131,4 +131,6 @@ export interface WorkerStats {
   readonly memoryBytes: number;
   /** Its resources: events and lists are those of the server. */
   readonly resources: readonly ResourceStats[];
+  /** Its metrics, as the text of {@link WatchCache.metrics}: that has those of the page alone. */
+  readonly metrics: string;
 }

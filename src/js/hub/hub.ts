@@ -12,6 +12,8 @@ import { Served } from "./served.js";
 
 /** How long a tab may take to say who asks, before another one is asked: one that is frozen never does. */
 const MAX_AUTH_MS = 10_000;
+/** Tabs that come or go within this time are told of once. */
+const TELL_MS = 100;
 /** How long the cache outlives the last tab. */
 const LINGER_MS = 5_000;
 
@@ -43,6 +45,7 @@ export class Hub {
   #name: string | undefined;
   #cache: WatchCache | undefined;
   #ending: ReturnType<typeof setTimeout> | undefined;
+  #telling: ReturnType<typeof setTimeout> | undefined;
   /** Whether its WebAssembly can be asked no more. */
   #dead = false;
 
@@ -105,13 +108,19 @@ export class Hub {
 
   #stats(): HubStats {
     const { memoryBytes, resources } = this.#cache?.stats() ?? { memoryBytes: 0, resources: [] };
-    return { tabs: this.#guests.size, memoryBytes, resources };
+    return { tabs: this.#guests.size, memoryBytes, resources, metrics: this.#cache?.metrics() ?? "" };
   }
 
+  /** Tells all tabs, once for those that come or go together. */
   #tellStats(): void {
-    if (this.#dead) return;
-    const stats = this.#stats();
-    for (const { port } of this.#guests) post(port, { stats });
+    this.#telling ??= unheld(
+      timer(() => {
+        this.#telling = undefined;
+        if (this.#dead || this.#guests.size === 0) return;
+        const stats = this.#stats();
+        for (const { port } of this.#guests) post(port, { stats });
+      }, TELL_MS),
+    );
   }
 
   #optionsOf(given: WatchCacheOptions): WatchCacheOptions {

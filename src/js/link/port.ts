@@ -21,6 +21,7 @@ export interface HubStats {
   readonly tabs: number;
   readonly memoryBytes: number;
   readonly resources: readonly unknown[];
+  readonly metrics: string;
 }
 
 /** What a tab says. */
