@@ -68,6 +68,38 @@ export async function roundWarm({ what }) {
   return time;
 }
 
+/** A page that keeps what changes, or keeps nothing. @param {{ harness: keyof typeof options, pods: number }} asked */
+export async function openWriting(asked) {
+  running = { ...asked, checksum: new Checksum() };
+  await forgetPersisted(IDENTITY);
+  running.begun = start(asked);
+  await running.begun.pods.synced();
+  const watcher = running.begun.pods.watch({ resourceVersion: running.begun.pods.resourceVersion });
+  running.heard = 0;
+  void (async () => {
+    for await (const batch of watcher.batches()) {
+      running.heard += batch.length;
+      if (running.heard >= running.due) running.enough?.();
+    }
+  })();
+}
+
+/** @param {{ events: number }} options so many are heard, which nobody reads */
+export async function roundWriting({ events }) {
+  await settle();
+  return timed(() => {
+    running.due = running.heard + events;
+    return new Promise((resolve) => (running.enough = resolve));
+  });
+}
+
+export async function closeWriting() {
+  if (running.harness === "watchcache" && (await keptVersion()) === undefined) throw new Error("nothing was written");
+  await running.begun.close();
+  running.checksum.add("heard");
+  return closeWarm();
+}
+
 /** Gives the checksum over the rows that were shown after each round. */
 export async function closeWarm() {
   await forgetPersisted(IDENTITY);

@@ -14,6 +14,9 @@ const WHAT = {
   event: { name: "an event on the page's thread", peer: "a stream of its own" },
 };
 const DELAY = "delay of the worker";
+const UPSTREAM = "what the server is asked";
+const RESOURCES = ["pods", "nodes", "events", "namespaces", "configmaps"];
+const TABS = 20;
 const A_SECOND = 1_000;
 const QUIET = 20;
 
@@ -43,6 +46,15 @@ export default {
       server.control.setRate(A_SECOND);
       await compare(server, "event", plan.events, plan.watched);
     });
+    say(`many tabs: ${UPSTREAM}`);
+    results[UPSTREAM] = {};
+    for (const harness of [OURS, WHAT.event.peer]) {
+      results[UPSTREAM][harness] = await serving(plan.watched, async ({ url, control }) => {
+        await withPage(browser, url, ({ run }) => run("openManyTabs", { harness, tabs: TABS, resources: RESOURCES }));
+        const { lists, watches } = control.status().counts;
+        return lists + watches;
+      });
+    }
     say(`many tabs: ${DELAY}`);
     results[DELAY] = await serving(plan.watched, async (server) => {
       server.control.setRate(QUIET);
@@ -51,13 +63,24 @@ export default {
     });
     return results;
   },
-  scenarios: ({ [DELAY]: _, ...compared }) => compared,
+  scenarios: ({ [DELAY]: _, [UPSTREAM]: _asked, ...compared }) => compared,
   lines: (results) => {
     const line = (what, text, goal) => {
       const { name, peer } = WHAT[what];
       return timeRow(text, peer, perUnit(results[name], OURS), perUnit(results[name], peer), goal);
     };
+    const { [OURS]: ours, [WHAT.event.peer]: theirs } = results[UPSTREAM];
+    const most = 2 * RESOURCES.length;
     return [
+      {
+        what: `lists and watches that the server sees of ${TABS} tabs with ${RESOURCES.length} resources`,
+        unit: "requests",
+        ours,
+        peer: WHAT.event.peer,
+        theirs,
+        ratio: ours / theirs,
+        goal: { ours: [most, `${most}`] },
+      },
       line("second", "a second tab, until all of 10,000 pods are held, a pod", { ratio: "1/3" }),
       line("event", "1,000 events a second that nobody reads, on the page's thread, an event", { cpu: "1/3" }),
       {
