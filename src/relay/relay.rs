@@ -123,7 +123,11 @@ impl Source for Relay {
     }
 
     fn get(&self, object: ObjectName, subresource: Option<String>) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
-        self.source.get(object, subresource)
+        if subresource.is_some() || self.source.gets() {
+            return self.source.get(object, subresource);
+        }
+        let resource = self.resource.clone();
+        async move { Ok(resource.newest(object).await?.lend().to_vec()) }.boxed_local()
     }
 
     fn write(&self, request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {

@@ -13,6 +13,7 @@ use super::transport::{JsSource, KubernetesSource, ObjectSource, remote};
 use super::values::{Given, bound, to_object};
 use super::{panic, runtime};
 use crate::cache::{DEFAULT_MAX_BYTES, Memory};
+use crate::relay::Traits;
 use crate::source::kubernetes::Head;
 use crate::source::{Joined, Polled, Source};
 use crate::time::Millis;
@@ -42,7 +43,7 @@ pub fn open_kubernetes(options: JsValue, transport: JsValue, hooks: Hooks, memor
     RawResource::new(config, source, hooks, &memory.0).map_err(|error| to_js(&error))
 }
 
-/// Opens a resource of a `Source` object.
+/// Opens a resource of a `Source` object, or of a function that resolves to one.
 #[wasm_bindgen(js_name = openSource, skip_typescript)]
 pub fn open_source(options: JsValue, source: JsSource, hooks: Hooks, memory: &RawMemory) -> Result<RawResource, JsValue> {
     panic::check()?;
@@ -50,7 +51,8 @@ pub fn open_source(options: JsValue, source: JsSource, hooks: Hooks, memory: &Ra
     RawResource::new(config, polled(Rc::new(ObjectSource::new(source)), poll), hooks, &memory.0).map_err(|error| to_js(&error))
 }
 
-/// Opens a resource of a Kubernetes API that another thread holds. `transport` says what it is, as for `openKubernetes`; `connect` leads to it.
+/// Opens a resource that another thread holds; `connect` leads to it. `transport` says what it is, as for `openKubernetes`. Without one it is of a
+/// source that only the other thread knows.
 #[wasm_bindgen(js_name = openShared, skip_typescript)]
 pub fn open_shared(
     options: JsValue,
@@ -61,14 +63,20 @@ pub fn open_shared(
 ) -> Result<RawResource, JsValue> {
     panic::check()?;
     let Opening { config, poll, namespaces } = resource_options(options)?;
+    if transport.is_undefined() {
+        // The relay looks for single objects in lists where its own source gives none.
+        let traits = Traits { gets: true, polls: poll.is_some(), ..Traits::default() };
+        let source = remote(traits, &connect, None).map_err(|error| to_js(&error))?;
+        return RawResource::new(config, source, hooks, &memory.0).map_err(|error| to_js(&error));
+    }
     let source = KubernetesSource::read(transport)?;
     let source: Rc<dyn Source> = match namespaces {
-        None => remote(&*polled(Rc::new(source), poll), &connect, None).map_err(|error| to_js(&error))?,
+        None => remote(Traits::of(&*polled(Rc::new(source), poll)), &connect, None).map_err(|error| to_js(&error))?,
         Some(namespaces) => {
             let open = move |namespace: &str| {
                 let own = polled(Rc::new(source.within(namespace)), poll);
                 // That of no namespace is only asked what it is.
-                if namespace.is_empty() { own } else { remote(&*own, &connect, Some(namespace)).unwrap_or(own) }
+                if namespace.is_empty() { own } else { remote(Traits::of(&*own), &connect, Some(namespace)).unwrap_or(own) }
             };
             let joined = Joined::new(&namespaces, Rc::new(WebRuntime::new()), Box::new(open));
             Rc::new(joined.map_err(|error| to_js(&error))?)

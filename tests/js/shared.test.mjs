@@ -5,6 +5,8 @@ import { createWatchCache } from "watchcache";
 import { memorySource } from "watchcache/memory";
 import { startServer } from "../../www/server/index.mjs";
 import { hub, portTo } from "../e2e/shared.mjs";
+import { addressOf } from "./behind/handed.mjs";
+import { pod } from "./lib/pod.mjs";
 
 const shared = { mode: "shared", identity: "jane" };
 
@@ -33,7 +35,15 @@ test("what cannot be shared is invalid at once, with what to do", () => {
   ])
     assert.throws(() => createWatchCache(options), { code: "invalid", message });
   const cache = createWatchCache({ ...shared, server: "http://127.0.0.1:1" });
-  assert.throws(() => cache.resource({ source: memorySource(), id: "mine" }), { code: "invalid", message: /mode "inline"/ });
+  assert.throws(() => cache.resource({ source: memorySource(), id: "mine" }), {
+    code: "invalid",
+    message: /name the module that exports mine/,
+  });
+  for (const source of ["./source.js", ""])
+    assert.throws(() => cache.resource({ source, id: "mine" }), {
+      code: "invalid",
+      message: /^source is no URL of a module: .+import\.meta\.url/,
+    });
 });
 
 test("a host without such a worker holds its streams itself, and says so once", async (t) => {
@@ -147,6 +157,116 @@ test("a worker that hangs is given up, and one of another name goes on in its pl
   await synced;
   assert.deepEqual([pods.size, cache.stats().mode, names.length], [3, "shared", 2]);
   assert.equal(names[1], `${names[0]} #1`);
+});
+
+/** A module of this text. */
+const moduleOf = (text) => `data:text/javascript,${encodeURIComponent(text)}`;
+
+/** What `cache` and others like it are opened with: behind one worker, behind none, and without the option. */
+function ways(t) {
+  const worker = hub();
+  const open = (options) => opened(t, { flush: "microtask", retry: { initialMs: 1 }, ...options });
+  const behind = () => open({ ...shared, worker: () => portTo(worker) });
+  return { behind, each: { shared: behind, alone: () => open(shared), inline: () => open({}) } };
+}
+
+test("a source of one's own that a module exports is one stream of all tabs, and is written through it", async (t) => {
+  const upstream = memorySource({ objects: [pod("a/x")] });
+  const { behind } = ways(t);
+  const tabs = [behind(), behind()].map(({ cache }) => cache.resource({ source: addressOf(upstream), id: "mine" }));
+  const [one, other] = tabs;
+  await Promise.all(tabs.map((tab) => tab.synced()));
+  other.view().subscribe(() => {});
+  await one.create(pod("a/y"));
+  await one.update("a/y", (object) => ({ ...object, metadata: { ...object.metadata, labels: { app: "web" } } }));
+  while (other.peek("a/y")?.metadata.labels?.app !== "web") await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal((await other.get("a/y")).metadata.labels.app, "web");
+  assert.deepEqual([upstream.asked("list").filter(({ namespace }) => !namespace).length, upstream.streams], [1, 1]);
+  await assert.rejects(other.get("a/none"), { code: "not-found" });
+});
+
+test("what names a module is the same code with a worker, where there is none, and without the option", async (t) => {
+  for (const [mode, open] of Object.entries(ways(t).each)) {
+    const upstream = memorySource({ objects: [pod("a/x")] });
+    globalThis.forModules = () => upstream;
+    const { cache, warned } = open();
+    const direct = cache.resource({ source: addressOf(upstream), id: "mine" });
+    const made = cache.resource({ source: moduleOf("export default async (id) => globalThis.forModules(id)"), id: "made" });
+    await Promise.all([direct.synced(), made.synced()]);
+    assert.deepEqual([direct.size, made.size, cache.stats().mode], [1, 1, mode === "shared" ? mode : "inline"]);
+    assert.equal(warned.length, mode === "alone" ? 1 : 0);
+    assert.equal(cache.resource({ source: addressOf(upstream).href, id: "mine" }), direct, "an address is one as text, too");
+  }
+});
+
+test("a source behind a worker may only list: an object is then looked for in its lists", async (t) => {
+  const upstream = memorySource({ objects: [pod("a/x")] });
+  const { list, watch, update } = upstream;
+  const asked = () => upstream.asked("get").length;
+  for (const open of Object.values(ways(t).each)) {
+    const mine = open().cache.resource({ source: addressOf({ list, watch, update }), id: "mine" });
+    assert.equal((await mine.get("a/x")).metadata.name, "x");
+    await mine.update("a/x", (object) => ({ ...object, metadata: { ...object.metadata, labels: { at: String(Math.random()) } } }));
+    await assert.rejects(mine.delete("a/x"), { code: "invalid", message: /the source has no method delete/ });
+  }
+  assert.equal(asked(), 0);
+});
+
+test("a module that gives no source is invalid, is told once, and harms no other resource", async (t) => {
+  globalThis.forModules = () => {
+    throw new Error("not yet");
+  };
+  for (const open of Object.values(ways(t).each)) {
+    const upstream = memorySource({ objects: [pod("a/x")] });
+    const { cache } = open();
+    const sound = cache.resource({ source: addressOf(upstream), id: "sound" });
+    await sound.synced();
+    for (const [source, message] of [
+      [new URL("./nowhere.mjs", import.meta.url), /^the source of bad cannot be had from the module .+nowhere\.mjs: Error/],
+      [moduleOf("an error of syntax"), /SyntaxError/],
+      [moduleOf("throw new Error('boom')"), /Error: boom/],
+      [moduleOf("export const source = 1"), /^the default export of .+ is a Source: .+, not undefined/],
+      [moduleOf("export default { list() {} }"), /an object with the methods list and watch, not an object/],
+      [moduleOf("export default 'http://h/x.js'"), /not text/],
+      [moduleOf("export default globalThis.forModules"), /Error: not yet/],
+    ]) {
+      const bad = cache.resource({ source, id: "bad" });
+      let told = 0;
+      bad.addEventListener("error", () => told++);
+      await assert.rejects(bad.synced(), { code: "invalid", message });
+      await assert.rejects(bad.list(), { code: "invalid", message });
+      assert.deepEqual([bad.status.phase, bad.status.error.code, told], ["failed", "invalid", 1]);
+    }
+    upstream.put(pod("a/y"));
+    while (sound.size < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(sound.status.phase, "live");
+  }
+});
+
+test("what a module could not give it is asked for again by resume", async (t) => {
+  for (const open of Object.values(ways(t).each)) {
+    globalThis.forModules = () => {
+      throw new Error("not yet");
+    };
+    const mine = open().cache.resource({ source: moduleOf("export default (id) => globalThis.forModules(id)"), id: "mine" });
+    await assert.rejects(mine.synced(), { code: "invalid" });
+    globalThis.forModules = () => memorySource({ objects: [pod("a/x")] });
+    mine.resume();
+    while (mine.size < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+});
+
+test("a polled source of a module need not be watched, in any mode", async (t) => {
+  for (const open of Object.values(ways(t).each)) {
+    const upstream = memorySource({ objects: [pod("a/x")] });
+    const { list } = upstream;
+    const mine = open().cache.resource({ source: addressOf({ list }), id: "mine", poll: { everyMs: 20 } });
+    mine.view().subscribe(() => {});
+    await mine.synced();
+    upstream.put(pod("a/y"));
+    while (mine.size < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(upstream.streams, 0);
+  }
 });
 
 test("what one tab alone has used is let go of when it closes, while another lives", async (t) => {

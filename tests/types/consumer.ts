@@ -21,6 +21,7 @@ import type {
   ResourceStatus,
   SelectorMistake,
   Source,
+  SourceModule,
   Status,
   View,
   ViewChange,
@@ -154,6 +155,15 @@ export const writable: Source = {
 };
 // @ts-expect-error: a source without an id
 cache.resource({ source });
+cache.resource({ source: "/sources/things.js", id: "things" });
+export const named: Resource<Pod> = cache.resource<Pod>({ source: new URL("https://h/things.js"), id: "things", poll: { everyMs: 5 } });
+export const modules: SourceModule<Pod>[] = [
+  source,
+  () => source,
+  async (id) => ({ ...source, list: () => source.list({ name: id }, new AbortController().signal) }),
+];
+// @ts-expect-error: a module exports a source, or what makes one
+export const none: SourceModule = "things";
 
 export async function read(signal: AbortSignal): Promise<void> {
   const status: ResourceStatus = pods.status;

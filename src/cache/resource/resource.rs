@@ -33,7 +33,7 @@ use crate::object::{IndexValues, Object, Pins};
 use crate::persist::Keeper;
 use crate::reflector::ReflectorHandle;
 use crate::runtime::SharedRuntime;
-use crate::source::{DeleteOptions, Patch, Source, WriteParameters};
+use crate::source::{DeleteOptions, ObjectName, Patch, Source, WriteParameters};
 use crate::status::{Error, ErrorCode};
 use crate::store::IndexBy;
 use crate::time::{Instant, Millis};
@@ -384,6 +384,11 @@ impl Resource {
     /// Fails with `invalid` for what no server would take: a document of another form than its type has, an apply without a manager.
     pub async fn patch(self: Rc<Self>, key: String, patch: Patch, parameters: WriteParameters) -> Result<Written, Error> {
         self.writes.patch(&key, patch, parameters).await
+    }
+
+    /// An object as it stands upstream, whole; of a source that only lists it is looked for there.
+    pub async fn newest(self: Rc<Self>, name: ObjectName) -> Result<Rc<Object>, Error> {
+        self.writes.requests.newest(&name, None).await
     }
 
     /// Gets a subresource as it stands upstream: its document.

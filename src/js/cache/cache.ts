@@ -24,9 +24,10 @@ import { ResourceImpl } from "../resource/resource.js";
 import type { Resource, ResourceStats } from "../resource/types.js";
 import { readCredentials } from "../upstream/credentials.js";
 import { GATEWAY } from "../upstream/gateway.js";
+import { imported } from "../upstream/imported.js";
 import { MAY_HAVE } from "../upstream/options.js";
 import type { PolledSourceSpec, SourceSpec } from "../upstream/source.js";
-import { type MetricLabels, readNamespaces, readSpec, type Target } from "../upstream/spec.js";
+import { type GivenSource, type MetricLabels, readNamespaces, readSpec, type Target } from "../upstream/spec.js";
 import type { Credentials, ResourceSpec } from "../upstream/types.js";
 import { Ticker } from "../view/ticker.js";
 import { build } from "../wasm/watchcache.js";
@@ -34,7 +35,7 @@ import type { FrameEncoder } from "../wire/frame-encoder.js";
 import type { RawHead, RawKubernetes, RawMemory, RawModule, RawOptions, RawRemote, RawResource, RawSource } from "../wire/raw.js";
 import type { WatchCacheOptions } from "./options-types.js";
 import { noteListing, noteOrigin, type OpenResource } from "./origin.js";
-import { baseUrl, readOptions, type Settings } from "./settings.js";
+import { baseUrl, knownBase, readOptions, type Settings } from "./settings.js";
 import type { CacheStats, WatchCache, WorkerStats } from "./types.js";
 
 const NO_LINES: readonly Line[] = [];
@@ -108,8 +109,10 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     const target = readable("what names the resource", () =>
       readSpec(typeof spec === "object" && spec !== null && "source" in spec ? spec : this.#asked().resolve(spec), this.runtime),
     );
-    if (target.source !== undefined && this.#sharing !== undefined)
-      throw invalid(`a source cannot be handed to a worker: open ${target.name} by a cache of the mode "inline"`);
+    if (typeof target.source === "object" && this.#sharing !== undefined)
+      throw invalid(
+        `a source cannot be handed to a worker: name the module that exports ${target.name} by its URL, or use a cache of the mode "inline"`,
+      );
     let resource = this.#resources.get(target.key)?.deref();
     if (resource === undefined) {
       // Node encodes sooner than it compares.
@@ -156,7 +159,8 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
 
   /** A way to the worker that holds the resource, or that of a namespace. */
   #connect(resource: ResourceImpl<any>, remote: RawRemote, namespace: string | undefined): void {
-    const { namespaces, ...spec } = this.#targets.get(resource)!.spec!;
+    const { spec: named, source, name: id, pollMs } = this.#targets.get(resource)!;
+    const { namespaces, ...spec } = named ?? ({ source, id, poll: pollMs && { everyMs: pollMs } } as unknown as ResourceSpec);
     const line = this.#sharing!.open(namespace === undefined ? spec : { ...spec, namespace }, remote);
     const lines = this.#lines.get(resource);
     if (lines === undefined) this.#lines.set(resource, [line]);
@@ -358,16 +362,17 @@ function open(
   const { name, pollMs } = target;
   const options: RawOptions = { ...settings, name, pollMs, ...(target.spec && { namespaces: target.namespaces }) };
   if (target.source !== undefined) {
+    if (connect !== undefined) return module.openShared(options, undefined, connect, delivery, memory);
     const { source } = target;
-    // Called as methods of the user's object, whatever the core calls them on.
-    const bound: RawSource = { list: source.list.bind(source), ...(source.watch && { watch: source.watch.bind(source) }) };
-    for (const method of MAY_HAVE) {
-      const given = source[method];
-      if (given !== undefined) bound[method] = given.bind(source);
-    }
-    if (source.collection !== undefined) bound.collection = source.collection;
-    if (GATEWAY in source) Object.assign(bound, { [GATEWAY]: source[GATEWAY] });
-    return module.openSource(options, bound, delivery, memory);
+    if (typeof source === "object") return module.openSource(options, bound(source), delivery, memory);
+    // Imported once for all who ask; where that fails, anew for whoever asks then.
+    let importing: Promise<RawSource> | undefined;
+    const load = () =>
+      (importing ??= imported(source, name, pollMs !== undefined).then(bound, (error: unknown) => {
+        importing = undefined;
+        throw error;
+      }));
+    return module.openSource(options, load, delivery, memory);
   }
   const { auth } = settings;
   // Over fetch alone: browsers send no Accept with a WebSocket, and lose events of a watch-list over fetch.
@@ -391,6 +396,18 @@ function open(
   return module.openShared(given, { ...transport, transport: "fetch" }, connect, delivery, memory);
 }
 
+/** As methods of the user's object, whatever the core calls them on. */
+function bound(source: GivenSource): RawSource {
+  const bound: RawSource = { list: source.list.bind(source), ...(source.watch && { watch: source.watch.bind(source) }) };
+  for (const method of MAY_HAVE) {
+    const given = source[method];
+    if (given !== undefined) bound[method] = given.bind(source);
+  }
+  if (source.collection !== undefined) bound.collection = source.collection;
+  if (GATEWAY in source) Object.assign(bound, { [GATEWAY]: source[GATEWAY] });
+  return bound;
+}
+
 /** Whether a state is kept. One that has no version of the server's cannot go on from it. */
 function isPersisted({ resources }: PersistOptions, target: Target): boolean {
   const { name, source, pollMs } = target;
@@ -408,7 +425,7 @@ function sharingOf(
   const { retry, history, memory, checkConsistency, persist } = settings;
   const held = { transport, credentials, strip, pageSize, watchList, idleTimeout, retry, history, memory, checkConsistency, persist };
   // Asked for when a worker is: a page that a server renders has no origin.
-  const options = () => ({ ...held, identity, server: baseUrl(server) });
+  const options = () => ({ ...held, identity, server: knownBase(server) });
   return {
     mode: mode as SharedMode,
     worker,

@@ -112,7 +112,7 @@ export interface WatchCacheOptions<Index extends string = string> {
    * which cost the server what one of them does. `"worker"`: by a worker of this page alone, off its thread. Both need an `identity`.
    *
    * Where there can be no worker, as in Node or under a Content-Security-Policy that forbids it, the page holds them itself and says so once.
-   * `stats().mode` tells which it is. A source of one's own, `fetch` and `WebSocket` cannot be handed to a worker: they are `invalid`.
+   * `stats().mode` tells which it is. `fetch`, `WebSocket` and the object of a source cannot be handed to a worker: they are `invalid`. Name the module that exports the source.
    */
   mode?: "inline" | "worker" | "shared" | undefined;
   /**

@@ -110,6 +110,11 @@ export function baseUrl(server: WatchCacheOptions["server"], page: string | unde
   return (url.origin + url.pathname).replace(/\/+$/, "");
 }
 
+/** The same, where there is one: a host without a page may have sources of its own alone. */
+export function knownBase(server: WatchCacheOptions["server"]): string | undefined {
+  return server === undefined && pageAddress() === undefined ? undefined : baseUrl(server);
+}
+
 function invalid(name: string, message: string): WatchCacheError {
   return mistake(`${name} ${message}`);
 }

@@ -31,7 +31,7 @@ export interface WatchCache<Index extends string = string> extends HostEventTarg
   /**
    * The resource of a source, whose objects have the type that the source says. Opens nothing until it is used.
    *
-   * @throws {WatchCacheError} `invalid` for what is no source, `closed` after `close()`.
+   * @throws {WatchCacheError} `invalid` for what is no source, and for the object of one behind a worker; `closed` after `close()`.
    */
   resource<T extends ObjectLike = KubeObject, Access extends Immutable | Mutable = Immutable>(
     spec: SourceSpec<T> | PolledSourceSpec<T>,

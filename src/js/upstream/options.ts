@@ -1,5 +1,6 @@
+import { addressOf } from "../host/fetch.js";
 import { scope } from "../options/grammar.js";
-import { is, list, number, text, word } from "../options/kinds.js";
+import { invalid, is, type Kind, list, number, text, word } from "../options/kinds.js";
 import { type Bag, bag } from "../options/read.js";
 import type { PolledSourceSpec, Source, SourceSpec } from "./source.js";
 import type { PollOptions, ResourceSpec } from "./types.js";
@@ -38,5 +39,16 @@ const isSource = (needed: string, what: string) =>
       MAY_HAVE.every((name) => typeof value[name] === "function" || value[name] === undefined)
     );
   });
-export const SOURCE: Bag<SourceSpec> = { source: isSource("list watch", "the methods list and watch"), id: text, poll };
-export const POLLED: Bag<PolledSourceSpec> = { ...SOURCE, source: isSource("list", "the method list") };
+export const WATCHED = isSource("list watch", "the methods list and watch");
+export const LISTED = isSource("list", "the method list");
+/** The same, or the address of a module that exports one, which is made absolute. */
+const named =
+  (source: Kind): Kind =>
+  (value, name) => {
+    if (typeof value !== "string" && (typeof value?.list === "function" || typeof value?.href !== "string")) return source(value, name);
+    const address = addressOf(value);
+    if (!address) throw invalid(`${name} is no URL of a module: name one by new URL("./source.js", import.meta.url)`);
+    return address;
+  };
+export const SOURCE: Bag<SourceSpec> = { source: named(WATCHED), id: text, poll };
+export const POLLED: Bag<PolledSourceSpec> = { ...SOURCE, source: named(LISTED) };

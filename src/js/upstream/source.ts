@@ -1,5 +1,5 @@
-import type { ByteStream, HostAbortSignal } from "../host/types.js";
-import type { PollOptions } from "./types.js";
+import type { ByteStream, HostAbortSignal, UrlLike } from "../host/types.js";
+import type { MaybePromise, PollOptions } from "./types.js";
 
 declare const held: unique symbol;
 
@@ -9,10 +9,19 @@ export interface TypedSource<T> extends Source {
   readonly [held]?: T;
 }
 
+/**
+ * What a module exports by default whose address is given as a source: the source, or a function that makes it. Such a function is called with the resource's `id`, each
+ * time the resource is opened.
+ */
+export type SourceModule<T = any> = TypedSource<T> | ((id: string) => MaybePromise<TypedSource<T>>);
+
 /** Anything else that can list and watch. Equal sources with equal ids share one resource. */
 export interface SourceSpec<T = any> {
-  /** What lists and watches. */
-  source: TypedSource<T>;
+  /**
+   * What lists and watches. Or the address of a module that exports it by default (`SourceModule`), such as `new URL("./source.js", import.meta.url)`: whoever holds the
+   * streams imports it. Where that is a worker, this is the only way.
+   */
+  source: TypedSource<T> | string | UrlLike;
   /** What messages call it. */
   id: string;
   /** Lists it again and again, though it has `watch`. */
@@ -21,8 +30,8 @@ export interface SourceSpec<T = any> {
 
 /** A source that is listed again and again, and need not have `watch`. */
 export interface PolledSourceSpec<T = any> {
-  /** What lists. */
-  source: Omit<TypedSource<T>, "watch">;
+  /** What lists, or the address of a module, as in `SourceSpec`. */
+  source: Omit<TypedSource<T>, "watch"> | string | UrlLike;
   /** What messages call it. */
   id: string;
   /** How often. The list may have no version, and neither may its objects. */

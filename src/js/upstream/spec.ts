@@ -25,8 +25,15 @@ export type Target = { readonly key: string; readonly name: string; readonly lab
       readonly namespaces: readonly string[] | undefined;
       readonly source?: undefined;
     }
-  | { readonly spec?: undefined; readonly source: Omit<Source, "watch"> & Partial<Pick<Source, "watch">> }
+  | {
+      readonly spec?: undefined;
+      /** Or the address of the module that exports it. */
+      readonly source: GivenSource | string;
+    }
 );
+
+/** One that is polled may have no `watch`. */
+export type GivenSource = Omit<Source, "watch"> & Partial<Pick<Source, "watch">>;
 
 const VERSION = /^v[0-9]+((alpha|beta)[0-9]+)?$/;
 const GROUP = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -112,11 +119,16 @@ export function readNamespaces(given: readonly string[]): readonly string[] {
   return Object.freeze([...new Set(given)].sort());
 }
 
-function custom({ source, id, poll }: SourceSpec | PolledSourceSpec): Target {
+function custom(given: SourceSpec | PolledSourceSpec): Target {
+  const { id, poll } = given;
   if (!id) throw invalid("a source needs an id: the name that messages call it by");
-  read({ namespace: text }, "the source's collection", source.collection);
-  let number = sourceNumbers.get(source);
-  if (number === undefined) sourceNumbers.set(source, (number = ++sources));
+  const source = given.source as GivenSource | string;
+  let number: number | string | undefined = source as string;
+  if (typeof source !== "string") {
+    checkCollection(source);
+    number = sourceNumbers.get(source);
+    if (number === undefined) sourceNumbers.set(source, (number = ++sources));
+  }
   const pollMs = poll?.everyMs;
   return {
     key: JSON.stringify(["source", number, id, pollMs]),
@@ -125,6 +137,10 @@ function custom({ source, id, poll }: SourceSpec | PolledSourceSpec): Target {
     pollMs,
     source,
   };
+}
+
+export function checkCollection({ collection }: GivenSource): void {
+  read({ namespace: text }, "the source's collection", collection);
 }
 
 /** What tells a resource from others of its name, as it would stand in a request. Namespaces that are none narrow it, too. */

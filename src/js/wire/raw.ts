@@ -421,15 +421,15 @@ export interface RawHead {
 export interface RawModule {
   openMetrics(): RawMetrics;
   openKubernetes(options: RawOptions, transport: RawKubernetes, hooks: Hooks, memory: RawMemory): RawResource;
-  /** `transport` says what it is; `connect` leads to who holds it, once, or for each of its namespaces. */
+  /** `transport` says what it is; undefined: a source that only the other end knows. `connect` leads to who holds it, once, or for each of its namespaces. */
   openShared(
     options: RawOptions,
-    transport: RawKubernetes,
+    transport: RawKubernetes | undefined,
     connect: (remote: RawRemote, namespace: string | undefined) => void,
     hooks: Hooks,
     memory: RawMemory,
   ): RawResource;
-  openSource(options: RawOptions, source: RawSource, hooks: Hooks, memory: RawMemory): RawResource;
+  openSource(options: RawOptions, source: RawSource | (() => Promise<RawSource>), hooks: Hooks, memory: RawMemory): RawResource;
   /** The bound of one cache, shared by its resources. */
   RawMemory: new (maxBytes?: number) => RawMemory;
   /**

@@ -1,8 +1,11 @@
 //! A `Source` object of the user: `list` gives a body, `watch` an async iterable of frames.
 //!
+//! One that a module exports is loaded by its first request: before that it says nothing of itself.
+//!
 //! One that speaks etcd has another source beside it (`dialect.rs`), whose answers are the gateway's own. Then that one is asked, and its answers
 //! are read here, so that no key or value becomes a value of JavaScript.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
@@ -47,79 +50,105 @@ extern "C" {
 
 /// A source written in JavaScript.
 pub(in crate::web) struct ObjectSource {
-    /// Whether it has `currentResourceVersion`.
-    tells_version: bool,
-    /// Whether it has `requestProgress`.
-    makes_progress: bool,
-    /// Whether it has `compactedResourceVersion`.
-    tells_compaction: bool,
-    collection: Option<Collection>,
-    /// How its answers are read, where they are etcd's.
-    dialect: Option<Dialect>,
-    source: Rc<JsSource>,
+    given: Rc<Given>,
     runtime: Rc<WebRuntime>,
 }
 
-impl ObjectSource {
-    pub(in crate::web) fn new(source: JsSource) -> Self {
-        let (source, dialect) = match dialect::of(&source) {
-            Some((gateway, dialect)) => (gateway.unchecked_into(), Some(dialect)),
-            None => (source, None),
+/// What was given: the source, or what loads it.
+struct Given {
+    load: Option<Function>,
+    there: RefCell<Option<Rc<Parts>>>,
+}
+
+/// A source that is there.
+struct Parts {
+    source: JsSource,
+    /// How its answers are read, where they are etcd's.
+    dialect: Option<Dialect>,
+}
+
+impl Parts {
+    fn of(source: JsSource) -> Rc<Self> {
+        Rc::new(match dialect::of(&source) {
+            Some((gateway, dialect)) => Self { source: gateway.unchecked_into(), dialect: Some(dialect) },
+            None => Self { source, dialect: None },
+        })
+    }
+
+    fn has(&self, name: &str) -> bool {
+        cast::<Function>(&self.source, name).is_some()
+    }
+}
+
+impl Given {
+    /// The source, which is loaded if it is not there. A load that fails is repeated by whoever asks next.
+    async fn parts(&self) -> Result<Rc<Parts>, Error> {
+        let there = self.there.borrow().clone();
+        let (None, Some(load)) = (&there, &self.load) else {
+            return there.ok_or_else(|| Error::protocol("there is no source"));
         };
-        let has = |name: &str| property(source.unchecked_ref(), name).is_some_and(|value| value.is_function());
-        let (tells_version, makes_progress) = (has("currentResourceVersion"), has("requestProgress"));
-        let tells_compaction = has("compactedResourceVersion");
-        let collection = property(source.unchecked_ref(), "collection").filter(JsValue::is_object);
-        let collection =
-            collection.map(|given| Collection { namespace: text(&given, "namespace").filter(|text| !text.is_empty()), group: None });
-        Self {
-            tells_version,
-            makes_progress,
-            tells_compaction,
-            collection,
-            dialect,
-            source: Rc::new(source),
-            runtime: Rc::new(WebRuntime::new()),
-        }
+        let loaded = settled(load.call0(&JsValue::UNDEFINED)).await?;
+        let parts = self.there.borrow_mut().get_or_insert_with(|| Parts::of(loaded.unchecked_into())).clone();
+        Ok(parts)
+    }
+}
+
+impl ObjectSource {
+    /// `given` is a source, or a function that resolves to one.
+    pub(in crate::web) fn new(given: JsSource) -> Self {
+        let load = given.dyn_ref::<Function>().cloned();
+        let there = load.is_none().then(|| Parts::of(given));
+        Self { given: Rc::new(Given { load, there: RefCell::new(there) }), runtime: Rc::new(WebRuntime::new()) }
+    }
+
+    /// What is there already, if it has this method.
+    fn with(&self, method: &str) -> Option<Rc<Parts>> {
+        self.given.there.borrow().clone().filter(|parts| parts.has(method))
     }
 }
 
 impl Source for ObjectSource {
     fn collection(&self) -> Option<Collection> {
-        self.collection.clone()
+        let parts = self.given.there.borrow().clone()?;
+        let given = property(parts.source.unchecked_ref(), "collection").filter(JsValue::is_object)?;
+        Some(Collection { namespace: text(&given, "namespace").filter(|text| !text.is_empty()), group: None })
     }
 
     fn current_version(&self) -> Option<LocalBoxFuture<'static, Result<Version, Error>>> {
-        let source = self.source.clone();
+        let parts = self.with("currentResourceVersion")?;
         let asked = async move {
             let abort = Abort::new()?;
-            version_of(settled(source.current_version(&abort.signal())).await?, "currentResourceVersion")
+            version_of(settled(parts.source.current_version(&abort.signal())).await?, "currentResourceVersion")
         };
-        self.tells_version.then(|| asked.boxed_local())
+        Some(asked.boxed_local())
     }
 
     fn request_progress(&self) -> Option<LocalBoxFuture<'static, Result<(), Error>>> {
-        let source = self.source.clone();
+        let parts = self.with("requestProgress")?;
         let asked = async move {
             let abort = Abort::new()?;
-            settled(source.request_progress(&abort.signal())).await.map(drop)
+            settled(parts.source.request_progress(&abort.signal())).await.map(drop)
         };
-        self.makes_progress.then(|| asked.boxed_local())
+        Some(asked.boxed_local())
     }
 
     fn compacted_version(&self) -> Option<LocalBoxFuture<'static, Result<Version, Error>>> {
-        let source = self.source.clone();
+        if self.given.there.borrow().is_none() {
+            // Whoever asks again later hears whether it does.
+            return Some(async { Err(Error::protocol("there is no source yet")) }.boxed_local());
+        }
+        let parts = self.with("compactedResourceVersion")?;
         let asked = async move {
             let abort = Abort::new()?;
-            version_of(settled(source.compacted_version(&abort.signal())).await?, "compactedResourceVersion")
+            version_of(settled(parts.source.compacted_version(&abort.signal())).await?, "compactedResourceVersion")
         };
-        self.tells_compaction.then(|| asked.boxed_local())
+        Some(asked.boxed_local())
     }
 
     fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
-        let (source, dialect) = (self.source.clone(), self.dialect.clone());
+        let given = self.given.clone();
         async move {
-            let abort = Abort::new()?;
+            let (parts, abort) = (given.parts().await?, Abort::new()?);
             let narrow = request.narrow.unwrap_or_default();
             let request = parameters(&[
                 ("resourceVersion", request.resource_version.map(JsValue::from)),
@@ -131,11 +160,11 @@ impl Source for ObjectSource {
                 ("labelSelector", narrow.labels.map(JsValue::from)),
                 ("fieldSelector", narrow.fields.map(JsValue::from)),
             ]);
-            let answer = settled(source.list(&request, &abort.signal())).await?;
+            let answer = settled(parts.source.list(&request, &abort.signal())).await?;
             let body = property(&answer, "body").ok_or_else(|| Error::protocol("the source's list gave no body"))?;
             let page = stream_of(body, abort)?;
-            Ok(match dialect {
-                Some(dialect) => dialect::page(dialect, page, &answer),
+            Ok(match &parts.dialect {
+                Some(dialect) => dialect::page(dialect.clone(), page, &answer),
                 None => page,
             })
         }
@@ -143,11 +172,10 @@ impl Source for ObjectSource {
     }
 
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
-        let (source, dialect) = (self.source.clone(), self.dialect.clone());
-        let runtime = self.runtime.clone();
+        let (given, runtime) = (self.given.clone(), self.runtime.clone());
         async move {
-            let abort = Abort::new()?;
-            let reader = dialect.map(|dialect| dialect::watch(dialect, &request)).transpose()?;
+            let (parts, abort) = (given.parts().await?, Abort::new()?);
+            let reader = parts.dialect.clone().map(|dialect| dialect::watch(dialect, &request)).transpose()?;
             let request = parameters(&[
                 ("resourceVersion", Some(request.resource_version).filter(|version| !version.is_empty()).map(JsValue::from)),
                 ("resourceVersionMatch", request.resource_version_match.map(JsValue::from)),
@@ -155,7 +183,7 @@ impl Source for ObjectSource {
                 ("allowWatchBookmarks", Some(request.allow_watch_bookmarks.into())),
                 ("timeoutSeconds", Some(request.timeout_seconds.into())),
             ]);
-            let iterable = source.watch(&request, &abort.signal()).map_err(|thrown| from_thrown(&thrown))?;
+            let iterable = parts.source.watch(&request, &abort.signal()).map_err(|thrown| from_thrown(&thrown))?;
             let frames = frames_of(&iterable, abort)?;
             match reader {
                 // etcd says first that the watch is there.
@@ -167,7 +195,7 @@ impl Source for ObjectSource {
     }
 
     fn gets(&self) -> bool {
-        cast::<Function>(&self.source, "get").is_some()
+        self.with("get").is_some()
     }
 
     fn get(&self, object: ObjectName, subresource: Option<String>) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
@@ -176,7 +204,7 @@ impl Source for ObjectSource {
             ("name", Some(object.name.into())),
             ("subresource", subresource.map(JsValue::from)),
         ]);
-        ask(self.source.clone(), self.dialect.clone(), "get", request).boxed_local()
+        ask(self.given.clone(), "get", request).boxed_local()
     }
 
     fn write(&self, request: WriteRequest) -> LocalBoxFuture<'static, Result<Vec<u8>, Error>> {
@@ -209,7 +237,7 @@ impl Source for ObjectSource {
                 ("deleteCollection", request)
             }
         };
-        ask(self.source.clone(), self.dialect.clone(), method, request).boxed_local()
+        ask(self.given.clone(), method, request).boxed_local()
     }
 }
 
@@ -226,16 +254,17 @@ fn version_of(answer: JsValue, method: &str) -> Result<Version, Error> {
 }
 
 /// Calls a method that the source may lack, and reads the document that it answers with; empty when it answers with none.
-async fn ask(source: Rc<JsSource>, dialect: Option<Dialect>, method: &str, request: JsValue) -> Result<Vec<u8>, Error> {
-    let Some(function) = cast::<Function>(&source, method) else {
+async fn ask(given: Rc<Given>, method: &str, request: JsValue) -> Result<Vec<u8>, Error> {
+    let parts = given.parts().await?;
+    let Some(function) = cast::<Function>(&parts.source, method) else {
         return Err(Error::new(ErrorCode::Invalid, format!("the source has no method {method}")));
     };
     let abort = Abort::new()?;
-    let answer = settled(function.call2(&source, &request, &abort.signal())).await?;
+    let answer = settled(function.call2(&parts.source, &request, &abort.signal())).await?;
     let Some(body) = property(&answer, "body") else { return Ok(Vec::new()) };
     let document = read_all(stream_of(body, abort)?).await?;
-    match dialect {
-        Some(dialect) => dialect::object(&dialect, &document, &Answered::of(&answer)),
+    match &parts.dialect {
+        Some(dialect) => dialect::object(dialect, &document, &Answered::of(&answer)),
         None => Ok(document),
     }
 }

@@ -41,10 +41,10 @@ impl RawRemote {
     }
 }
 
-/// What such a source would be if it were asked from here, behind a channel. The facade connects it: `connect` is given its end, and the
+/// A source with these traits behind a channel. The facade connects it: `connect` is given its end, and the
 /// namespace where it is one of several.
-pub(in crate::web) fn remote(of: &dyn Source, connect: &Function, namespace: Option<&str>) -> Result<Rc<dyn Source>, Error> {
-    let remote = Rc::new(Remote::new(Traits::of(of), |_| {}));
+pub(in crate::web) fn remote(traits: Traits, connect: &Function, namespace: Option<&str>) -> Result<Rc<dyn Source>, Error> {
+    let remote = Rc::new(Remote::new(traits, |_| {}));
     remote.break_off(&Error::network("there is no channel yet"));
     let namespace = namespace.map_or(JsValue::UNDEFINED, JsValue::from_str);
     let connected = connect.call2(&JsValue::UNDEFINED, &RawRemote(remote.clone()).into(), &namespace);
