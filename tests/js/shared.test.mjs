@@ -133,6 +133,17 @@ test("a tab without an auth shares what the others see, and asks as nobody only 
   await nobody.pods.synced();
 });
 
+test("what the worker cannot open for good fails in the tab with what it is", async (t) => {
+  const hidden = Object.getOwnPropertyDescriptor(globalThis, "WebSocket");
+  delete globalThis.WebSocket;
+  t.after(() => hidden && Object.defineProperty(globalThis, "WebSocket", hidden));
+  const worker = hub();
+  const { pods } = opened(t, { ...shared, server: "http://127.0.0.1:1", transport: "websocket", worker: () => portTo(worker) });
+  await assert.rejects(pods.synced(), { code: "invalid", message: /this host has no WebSocket/ });
+  await assert.rejects(pods.list(), { code: "invalid", message: /this host has no WebSocket/ });
+  assert.deepEqual([pods.status.phase, pods.status.error.code], ["failed", "invalid"]);
+});
+
 test("a worker that hangs is given up, and one of another name goes on in its place", async (t) => {
   const server = await serving(t);
   t.mock.timers.enable({ apis: ["setInterval"] });

@@ -23,7 +23,7 @@ export class Served {
   take(head: string, body: Uint8Array | undefined): void {
     this.#release ??= this.#resource.acquire();
     const { session } = this.#resource;
-    if (session === undefined) return this.#broken();
+    if (session === undefined) return this.#broken(head);
     try {
       if (session !== this.#session) this.#serve(session);
       this.#serving!.take(head, body);
@@ -63,10 +63,16 @@ export class Served {
     });
   }
 
-  /** It has no half in the core: it failed for good, or was closed for want of memory. */
-  #broken(): void {
+  /** It has no half in the core: it failed for good, which is what each call ends with, or was closed for want of memory. */
+  #broken(head: string): void {
     const { error } = this.#resource.told();
-    this.#say({ line: this.#line, broken: error?.message ?? `${this.#resource.name} is not open in the worker` });
+    const { begin } = JSON.parse(head) as { begin?: number };
+    const line = this.#line;
+    if (error === undefined) this.#say({ line, broken: `${this.#resource.name} is not open in the worker` });
+    else if (begin !== undefined) {
+      const { code, message } = error;
+      this.#say({ line, head: JSON.stringify({ end: begin, code, message }), body: undefined });
+    }
     this.#soon();
   }
 

@@ -303,6 +303,7 @@ function lost(why: string): WatchCacheError {
 function told(thrown: unknown): unknown {
   if (typeof thrown !== "object" || thrown === null) return { message: String(thrown) };
   const { name, message, code, reason, retryAfterSeconds, status } = thrown as Record<string, any>;
-  if (typeof status === "number") return { name, message: message ?? `auth answered ${status}`, code: status };
+  // A number is that of a response, and no code of ours.
+  if (typeof status === "number") return { name, message: message ?? `auth answered ${status}`, status };
   return { ...plain({ code, message, retryable: false, status, retryAfterSeconds }), name, reason };
 }

@@ -55,5 +55,7 @@ export async function relist(upstream, resource, missed = () => {}) {
   missed();
   upstream.resourceVersion = String(Number(upstream.resourceVersion) + 1);
   upstream.expire();
-  await until(() => upstream.asked("list").length > lists && resource.status.phase === "live");
+  // Behind a worker the list is the worker's, and comes here after it.
+  const isHere = () => resource.status.phase === "live" && resource.resourceVersion === upstream.resourceVersion;
+  await until(() => upstream.asked("list").length > lists && isHere());
 }
