@@ -284,6 +284,10 @@ impl Source for Remote {
         self.traits.collection.clone()
     }
 
+    fn reads_marks(&self) -> bool {
+        true
+    }
+
     fn names_kinds(&self) -> bool {
         self.traits.names_kinds
     }

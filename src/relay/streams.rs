@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::document::{frame, refusal};
 use crate::cache::{Flush, Resource};
-use crate::status::Error;
+use crate::status::{Error, Status};
 use crate::version::Version;
 use crate::watch::{Demand, EndReason, WatchEvent, WatchOptions, WatcherId};
 
@@ -101,7 +101,11 @@ impl Streams {
         }
         let is_whole = resource.with(|cacher| cacher.availability().ready().is_ready() || cacher.availability().ready().is_stopped());
         let relisted = if is_whole { self.relisted.take() } else { Vec::new() };
-        relisted.iter().for_each(|waiting| waiting.end([]));
+        for waiting in &relisted {
+            // As a stream of the server would end. One that merely ended too early would be taken for broken.
+            let error = Status::new(410, "Expired", "the relay has listed anew: what came between is not known").into();
+            waiting.end([refusal(error)]);
+        }
     }
 
     /// Tells all watches that this version holds now.

@@ -94,6 +94,11 @@ pub trait Source {
         None
     }
 
+    /// Whether it reads the tokens that a cache marks as its own, as the cache of another thread does.
+    fn reads_marks(&self) -> bool {
+        false
+    }
+
     /// What it is joined of, where there is no version of all of it: each branch is listed and watched by itself.
     fn branches(&self) -> Option<Rc<Branches>> {
         None

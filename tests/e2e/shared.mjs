@@ -14,6 +14,7 @@ export const hub = (own) => new Hub(runtimeOf({ bundled: address }), undefined, 
 export function portTo(hub) {
   const { port1, port2 } = new MessageChannel();
   hub.connect(/** @type {any} */ (port2));
+  port2.unref();
   return port1;
 }
 

@@ -102,7 +102,8 @@ impl Reads {
             return self.list_newest(&request).await;
         }
         if self.answerer(&request)? == Answerer::Upstream {
-            if request.private && request.options.token().is_some_and(Token::is_private) {
+            let is_marked = || request.options.token().is_some_and(Token::is_private);
+            if request.private && is_marked() && !self.access.upstream.reads_marks() {
                 // The source does not know our tokens.
                 return Err(
                     Status::new(410, "Expired", "The provided continue parameter is too old to display a consistent list result.").into()

@@ -60,6 +60,11 @@ impl Upstream {
         self.source.collection()
     }
 
+    /// Whether it reads the tokens that are marked as ours.
+    pub(super) fn reads_marks(&self) -> bool {
+        self.source.reads_marks()
+    }
+
     /// Whether it is joined of several, which have no version together.
     pub(super) fn is_joined(&self) -> bool {
         self.source.branches().is_some()

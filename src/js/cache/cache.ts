@@ -362,7 +362,7 @@ function open(
   const { name, pollMs } = target;
   const options: RawOptions = { ...settings, name, pollMs, ...(target.spec && { namespaces: target.namespaces }) };
   if (target.source !== undefined) {
-    if (connect !== undefined) return module.openShared(options, undefined, connect, delivery, memory);
+    if (connect !== undefined) return module.openShared({ ...options, watchList: false }, undefined, connect, delivery, memory);
     const { source } = target;
     if (typeof source === "object") return module.openSource(options, bound(source), delivery, memory);
     // Imported once for all who ask; where that fails, anew for whoever asks then.
@@ -393,7 +393,8 @@ function open(
   };
   if (connect === undefined) return module.openKubernetes(given, transport, delivery, memory);
   // It is not asked from here, so this host may lack what it takes.
-  return module.openShared(given, { ...transport, transport: "fetch" }, connect, delivery, memory);
+  // What is held there is listed: to watch for it would ask the server how far that is.
+  return module.openShared({ ...given, watchList: false }, { ...transport, transport: "fetch" }, connect, delivery, memory);
 }
 
 /** As methods of the user's object, whatever the core calls them on. */

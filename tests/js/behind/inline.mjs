@@ -1,0 +1,36 @@
+// What is not behind a worker, by file and by how the title begins, with the reason. "*" is all of a file. tests/README.md tells the kinds.
+// With MATRIX=all these run as well, and one that passes fails the run, unless its reason begins with "may": it goes either way.
+const CLOCK = "the test turns the clock by hand, and ports go by the host's";
+const OPTIONS = "the mode refuses something else before: it needs an identity, and takes the object of no source";
+const PAGE = "the page asks that by itself, with a fetch that no page can have behind a worker";
+const SAID = "the worker says to its own console how its watches come";
+const PAUSE = "the worker's list is not given up where one tab pauses, and this upstream never answers it";
+
+export const INLINE = {
+  // The gaps of the mode are those of compacted, interruptions and list, and shr_06.
+  compacted: { snp_09: "a tab is not told what the service has forgotten: its own window answers" },
+  config: { "createWatchCache: what is undefined": OPTIONS, "a source without its methods": OPTIONS },
+  discovery: {
+    "a refresh asks anew": PAGE,
+    "credentials go with each request": PAGE,
+  },
+  host: {
+    "WebSocket asks": SAID,
+    "watchList asks": SAID,
+    "transport asks": SAID,
+    "an informer of a resource that has failed for good":
+      "a tab cannot tell it from what resume mends, so an informer that comes later waits",
+  },
+  indexes: { "memory: what nobody uses": "the bytes are those of the worker, which holds what it lists and what it hands on" },
+  interruptions: { "an object that no list cures": "a tab is not told which objects its worker has set apart" },
+  list: { "a source that is a Kubernetes API": "a tab does not know what a module's source says of itself, so it marks its tokens" },
+  pause: { "paused while it waits": PAUSE },
+  persist: { "what cannot be kept": OPTIONS },
+  polls: { "nobody who looks": "may: a poll that is under way, and one tab that pauses, are not told apart by the worker at once" },
+  seeds: { "*": "it makes instances of its own, of which a port knows nothing" },
+  session: { "*": CLOCK },
+  sharing: {
+    shr_05: "may: bytes are counted between two calls, and what the port brings comes when it comes",
+    shr_06: "a worker that is short of memory is asked again by its tabs, so it fails and lists anew",
+  },
+};
