@@ -74,12 +74,14 @@ impl Availability {
         }
     }
 
-    /// What becomes of the stream, for who shares it: how it stands, if it is not live, and what follows. `shown` are the objects that show by now.
+    /// What becomes of the stream, for who shares it: how it stands, if it is not live, and what follows. `shown` are the objects that show by now. What a
+    /// try that was asked for has not answered yet is no refusal of who comes with it.
     pub(super) fn follow(&mut self, shown: impl Iterator<Item = Rc<Object>>) -> UnboundedReceiver<Standing> {
         let (sender, receiver) = unbounded();
         // Who reads it is still there.
         let tell = |standing| drop(sender.unbounded_send(standing));
-        if let Some(connection) = self.connection.clone().filter(|connection| *connection != Connection::Live) {
+        let asked = |connection: &Connection| self.asked_again && matches!(connection, Connection::NeedsAuth { .. } | Connection::Failed { .. });
+        if let Some(connection) = self.connection.clone().filter(|connection| *connection != Connection::Live && !asked(connection)) {
             tell(Standing::Connection(connection));
         }
         if let Some((loaded, remaining)) = self.status.listed
@@ -388,6 +390,10 @@ impl Availability {
         self.waiters.end_list_waits(&Err(error.clone()));
         self.ready.refused();
         self.waiters.opened();
+        // Who shares the stream would take the watch that is open at this end for one that brings something.
+        let failed = Connection::Failed { error: error.clone(), retry_at: None };
+        self.tell_followers(&Standing::Connection(failed.clone()));
+        self.connection = Some(failed);
     }
 
     /// Closes for good: all waits end.

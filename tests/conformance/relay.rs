@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use futures::{FutureExt, StreamExt};
-use watchcache::cache::{Resource, ResourceConfig};
+use watchcache::cache::{Memory, Resource, ResourceConfig};
 use watchcache::connection::{Phase, Standing};
 use watchcache::relay::Relay;
 use watchcache::source::{FrameStream, ListRequest, ObjectName, Source, WatchRequest, WriteParameters};
@@ -335,5 +335,55 @@ fn a_relist_that_takes_its_time_is_one_list_for_who_shares_it() {
     for who in [&rig.resource, &tab, &far, &young] {
         assert_eq!(rows_of(who), rig.rows());
         assert_eq!(who.with(|cacher| cacher.availability().lists()), 2, "the first, and that of the relist");
+    }
+}
+
+/// Whoever took the watch that is open at this end for a stream would show rows as live that nothing reaches any more.
+#[test]
+fn who_shares_one_that_has_no_memory_tells_so_until_somebody_asks_again() {
+    for behind_a_channel in [false, true] {
+        let (rig, relay) = relay(&Setup::default());
+        let channel = behind_a_channel.then(|| Channel::new(relay.clone(), rig.time.clone()));
+        let source: Rc<dyn Source> = channel.as_ref().map_or(relay.clone(), |channel| channel.remote.clone());
+        let tab = Resource::new(ResourceConfig::named("pods"), source, rig.time.clone()).unwrap();
+        tab.start();
+        rig.run(10);
+        rig.resource.share_memory(&Memory::new(rig.resource.with(|cacher| cacher.stats().bytes) + 2_000));
+        let rows = rows_of(&tab);
+        rig.upstream.put_with("default", "large", &[], &serde_json::json!({ "text": "x".repeat(10_000) }));
+        rig.run(10);
+        let starved = (Phase::Failed, true, Some(ErrorCode::OutOfMemory));
+        for second in 0..100 {
+            assert_eq!((stands(&rig.resource), stands(&tab), rows_of(&tab)), (starved, starved, rows.clone()), "after {second} s");
+            rig.run(1_000);
+        }
+        let late = late(&rig, &relay);
+        assert_eq!((stands(&late), rows_of(&late)), (starved, rows.clone()));
+        rig.upstream.delete("default", "large");
+        rig.resource.resume();
+        rig.run(60_000);
+        assert_eq!([&tab, &late].map(|resource| (stands(resource), rows_of(resource))), [(); 2].map(|()| ((Phase::Live, false, None), rows.clone())));
+    }
+}
+
+/// Whoever brings credentials has its own answered, not those that were refused before it came.
+#[test]
+fn who_comes_with_a_try_hears_how_that_one_ends() {
+    for ends_well in [true, false] {
+        let rig = Rig::idle(Setup::default(), |_| {});
+        let refused = || Error::from(watchcache::status::Status::new(401, "Unauthorized", "who are you"));
+        (0..100).for_each(|_| rig.upstream.list_faults.borrow_mut().push_back(ListFault::Refuse(refused())));
+        let relay = relay_over(rig.resource.clone(), Rc::new(Shared(rig.upstream.clone())));
+        rig.resource.start();
+        rig.run(5_000);
+        assert_eq!(rig.status().phase, Phase::NeedsAuth);
+        if ends_well {
+            rig.upstream.list_faults.borrow_mut().clear();
+        }
+        rig.resource.resume();
+        let tab = Resource::new(ResourceConfig::named("pods"), relay, rig.time.clone()).unwrap();
+        tab.start();
+        let synced = rig.wait(tab.synced()).map_err(|error| error.code);
+        assert_eq!(synced, if ends_well { Ok(()) } else { Err(ErrorCode::Unauthorized) });
     }
 }
