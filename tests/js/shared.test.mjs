@@ -124,9 +124,7 @@ test("a tab without an auth shares what the others see, and asks as nobody only 
   const nobody = open();
   await assert.rejects(nobody.pods.synced(), { code: "unauthorized" });
   const jane = open({ auth: () => ({ headers: new Headers({ authorization: "Bearer jane's" }) }) });
-  const live = () => jane.pods.status.phase === "live";
-  jane.pods.view().subscribe(() => {});
-  if (!live()) await new Promise((resolve) => jane.pods.addEventListener("status", () => live() && resolve()));
+  await jane.pods.synced();
   // The newest is one that cannot say who asks.
   await open().cache.resource("nodes").synced();
   assert.equal(jane.pods.size, 3);
@@ -142,6 +140,45 @@ test("what the worker cannot open for good fails in the tab with what it is", as
   await assert.rejects(pods.synced(), { code: "invalid", message: /this host has no WebSocket/ });
   await assert.rejects(pods.list(), { code: "invalid", message: /this host has no WebSocket/ });
   assert.deepEqual([pods.status.phase, pods.status.error.code], ["failed", "invalid"]);
+});
+
+test("a tab that comes while others are refused hears what the server says to its own credentials", async (t) => {
+  const server = await startServer({ port: 0, pods: 3, rate: 0, tokens: ["new"] });
+  t.after(() => server.close());
+  const worker = hub();
+  const open = (token) => opened(t, { ...shared, server: server.url, worker: () => portTo(worker), auth: () => ({ token }) });
+  const old = open("old");
+  await assert.rejects(old.pods.synced(), { code: "unauthorized" });
+  await assert.rejects(open("older").pods.synced(), { code: "unauthorized" });
+  const renewed = open("new");
+  const phases = [];
+  renewed.pods.addEventListener("status", () => phases.push(renewed.pods.status.phase));
+  await renewed.pods.synced();
+  assert.ok(!phases.includes("needs-auth"), phases.join());
+  await old.pods.synced();
+});
+
+test("where the newest tab's credentials are refused, those before it are asked", async (t) => {
+  const server = await startServer({ port: 0, pods: 3, rate: 0, tokens: ["new"] });
+  t.after(() => server.close());
+  const worker = hub();
+  const open = (token) => opened(t, { ...shared, server: server.url, worker: () => portTo(worker), auth: () => ({ token }) });
+  const tabs = [open("new"), open("old"), open("older")];
+  for (const { pods } of tabs) {
+    t.after(pods.view().subscribe(() => {}));
+    await pods.synced();
+  }
+  const phases = [];
+  const live = new Promise((resolve) =>
+    tabs[0].pods.addEventListener("status", () => {
+      const { phase } = tabs[0].pods.status;
+      phases.push(phase);
+      if (phase === "live" && phases.includes("needs-auth")) resolve();
+    }),
+  );
+  server.control.fault("drop");
+  await live;
+  for (const { pods } of tabs) assert.equal(pods.size, 3);
 });
 
 test("a worker that hangs is given up, and one of another name goes on in its place", async (t) => {

@@ -38,32 +38,42 @@ interface Asked {
 export class Hub {
   readonly #runtime: Runtime;
   readonly #own: WatchCacheOptions;
+  readonly #end: () => void;
   readonly #lock = holdLock("watchcache worker");
   readonly #guests = new Set<Guest>();
   readonly #asked = new Map<number, Asked>();
   #questions = 0;
+  /** Who has answered last, and whether the server has refused that since. */
+  #answered: Guest | undefined;
+  #refused = false;
   #name: string | undefined;
   #cache: WatchCache | undefined;
   #ending: ReturnType<typeof setTimeout> | undefined;
   #telling: ReturnType<typeof setTimeout> | undefined;
-  /** Whether its WebAssembly can be asked no more. */
-  #dead = false;
+  /** Why its WebAssembly can be asked no more. */
+  #dead: string | undefined;
 
   /**
    * @param name what those who may share call it; undefined: what the first of them does
    * @param own options that no page can hand over, such as another `fetch`
+   * @param end ends the worker, which is of no use any more
    */
-  constructor(runtime: Runtime, name?: string, own: WatchCacheOptions = {}) {
+  constructor(runtime: Runtime, name?: string, own: WatchCacheOptions = {}, end = () => {}) {
     this.#runtime = runtime;
     this.#name = name;
     this.#own = own;
-    runtime.onPanic((message) => {
-      this.#dead = true;
-      for (const guest of [...this.#guests]) {
-        post(guest.port, { dead: message });
-        this.#leave(guest);
-      }
-    });
+    this.#end = end;
+    runtime.onPanic((message) => this.die(message));
+  }
+
+  /** Its WebAssembly has failed: whoever is here goes on elsewhere. */
+  die(message: string): void {
+    if (this.#dead !== undefined) return;
+    this.#dead = message;
+    for (const { port } of this.#guests) post(port, { dead: message });
+    // What it holds cannot be let go of any more: it goes with the worker.
+    this.#guests.clear();
+    this.#end();
   }
 
   /** Hears whoever is at the other end of this port. */
@@ -91,6 +101,7 @@ export class Hub {
     };
     if (typeof hello.hello !== "string" || (this.#name ??= hello.hello) !== hello.hello)
       return void refuse("it is of another server, identity, version or options than this page");
+    if (this.#dead !== undefined) return void post(port, { dead: this.#dead });
     try {
       await this.#runtime.load();
       this.#cache ??= openCache(this.#optionsOf(hello.options as WatchCacheOptions), this.#runtime);
@@ -101,6 +112,7 @@ export class Hub {
     guest.forget = onReleased(hello.lock, () => this.#leave(guest));
     clearTimeout(this.#ending);
     this.#guests.add(guest);
+    if (guest.asks) this.#answered = undefined; // the newest may know who asks
     post(port, { welcome: hello.hello, lock: (await this.#lock).name });
     this.#tellStats();
     return guest;
@@ -116,7 +128,7 @@ export class Hub {
     this.#telling ??= unheld(
       timer(() => {
         this.#telling = undefined;
-        if (this.#dead || this.#guests.size === 0) return;
+        if (this.#dead !== undefined || this.#guests.size === 0) return;
         const stats = this.#stats();
         for (const { port } of this.#guests) post(port, { stats });
       }, TELL_MS),
@@ -147,8 +159,8 @@ export class Hub {
       const say = (said: FromHub) => this.#guests.has(guest) && post(guest.port, said);
       try {
         const resource = this.#cache!.resource(message.open) as unknown as ResourceImpl<unknown>;
+        resource.addEventListener("error", this.#failed);
         guest.lines.set(line, new Served(resource, line, say));
-        // The newest may know who asks.
         if (guest.asks && resource.told().phase === "needs-auth") resource.resume();
       } catch (error) {
         say({ line, broken: toError(error).message });
@@ -177,16 +189,24 @@ export class Hub {
     );
   }
 
-  /** Asks the tabs that are there, the newest first, until one answers. */
+  readonly #failed = ({ detail }: Event & { detail?: { error?: { code?: string } } }): void => {
+    this.#refused ||= detail?.error?.code === "unauthorized";
+  };
+
+  /** Asks the tabs that are there until one answers: whoever has answered before, or where the server refused that, those that came before it. */
   async #credentials(): Promise<Credentials> {
     if (this.#cache === undefined) throw closedError();
     const guests = [...this.#guests].reverse();
     // One that has no `auth` of its own shares what the others see.
     const asking = guests.filter(({ asks }) => asks);
     if (guests.length > 0 && asking.length === 0) return {};
-    for (const guest of asking) {
+    const from = Math.max(0, asking.indexOf(this.#answered!) + (this.#refused ? 1 : 0));
+    this.#refused = false;
+    for (const guest of [...asking.slice(from), ...asking.slice(0, from)]) {
       const given = await this.#ask(guest);
-      if (given !== undefined) return given;
+      if (given === undefined) continue;
+      this.#answered = guest;
+      return given;
     }
     throw new WatchCacheError("network", "no page is there that could say who asks", { retryable: true });
   }
