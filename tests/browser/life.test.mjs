@@ -4,17 +4,13 @@ import assert from "node:assert/strict";
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { root } from "../../scripts/lib/project.mjs";
-import { chromiumOnly, except, launchBrowser } from "../engines/launch.mjs";
-import { counts, profile, TABS } from "./profile.mjs";
+import { chromiumOnly, launchBrowser } from "../engines/launch.mjs";
+import { counts, intact, locks, profile, TABS, tell } from "./profile.mjs";
 
 /** What the DevTools protocol does to a page. */
 const PROTOCOL = chromiumOnly("a page is crashed and cut off by the DevTools protocol");
-/** A worker that ends by itself. */
-const ENDING = except({
-  firefox: "it joins a tab to the worker that is ending, and half a minute passes until that is given up",
-  webkit: "its driver opens one page at a time",
-});
 const OBEDIENT = { worker: "/tests/browser/obedient-worker.js" };
 
 let browser;
@@ -22,30 +18,6 @@ before(async () => (browser = await launchBrowser()));
 after(() => browser?.close());
 
 const tabsOf = () => globalThis.cache.stats().worker?.tabs;
-const isLive = () => globalThis.pods.status.phase === "live";
-/** Locks that anybody of the profile holds, by their kind. */
-const locks = (page) => page.evaluate(async () => (await navigator.locks.query()).held.map(({ name }) => name.replace(/:.*/, "")).sort());
-
-/** These tabs hold what the server holds, and were never blank. The server has so many watches open. */
-async function intact({ server, holds }, tabs, watches = 1) {
-  server.control.setRate(0);
-  for (const tab of tabs) {
-    await tab.waitForFunction(isLive);
-    await holds(tab);
-    assert.equal(await tab.evaluate(() => globalThis.blanks), 0);
-    const versions = await tab.evaluate(() => globalThis.versions.filter((version) => version !== undefined).map(Number));
-    assert.deepEqual(
-      versions,
-      [...versions].sort((a, b) => a - b),
-      "no version comes back",
-    );
-  }
-  assert.equal(server.control.status().streams.length, watches);
-}
-
-/** Tells the worker of all tabs something. */
-const tell = (tab, words) => tab.evaluate((words) => new BroadcastChannel("tests").postMessage(words), words);
-
 test("a tab crashes: the worker and the others go on, and nothing of it is left", PROTOCOL, async (t) => {
   const its = await profile(t, browser);
   const [first, second, third] = [await its.open(), await its.open(), await its.open()];
@@ -60,7 +32,7 @@ test("a tab crashes: the worker and the others go on, and nothing of it is left"
   assert.deepEqual(await locks(first), ["watchcache tab", "watchcache tab", "watchcache worker"]);
 });
 
-test("the worker of all tabs ends: rows stay, and the next one lists once for all", ENDING, async (t) => {
+test("the worker of all tabs ends: rows stay, and the next one lists once for all", TABS, async (t) => {
   const its = await profile(t, browser);
   const tabs = [await its.open(OBEDIENT), await its.open(OBEDIENT), await its.open(OBEDIENT)];
   await tell(tabs[1], "end");
@@ -68,21 +40,71 @@ test("the worker of all tabs ends: rows stay, and the next one lists once for al
   await intact(its, tabs);
   assert.deepEqual(counts(its.server), { lists: 2, watches: 2 });
   await tabs[0].waitForFunction(() => globalThis.cache.stats().worker?.tabs === 3);
-  assert.deepEqual(await locks(tabs[0]), ["watchcache tab", "watchcache tab", "watchcache tab", "watchcache worker"]);
+  // Who opens later meets them, too.
+  its.server.control.setRate(20);
+  tabs.push(await its.open(OBEDIENT));
+  await intact(its, tabs);
+  assert.deepEqual(counts(its.server), { lists: 2, watches: 2 });
+  assert.deepEqual(await locks(tabs[0]), [...tabs.map(() => "watchcache tab"), "watchcache worker"]);
+});
+
+test("the worker's WebAssembly fails: that worker ends with all it has, and the next one goes on", TABS, async (t) => {
+  const its = await profile(t, browser);
+  const tabs = [await its.open(OBEDIENT), await its.open(OBEDIENT)];
+  await tell(tabs[1], "tear");
+  for (const tab of tabs) await tab.waitForFunction(() => globalThis.phases.includes("reconnecting"), undefined, { timeout: 10_000 });
+  await intact(its, tabs);
+  assert.deepEqual(counts(its.server), { lists: 2, watches: 2 });
+  await tabs[0].waitForFunction(() => globalThis.cache.stats().worker?.tabs === 2);
+  assert.deepEqual(await locks(tabs[0]), ["watchcache tab", "watchcache tab", "watchcache worker"]);
+});
+
+test("the worker has no memory for what comes: rows stay, each tab is told, and one that asks again asks for all", TABS, async (t) => {
+  const its = await profile(t, browser);
+  const tabs = [await its.open(OBEDIENT), await its.open(OBEDIENT)];
+  await tell(tabs[0], "starve");
+  its.server.control.setRate(0);
+  its.server.control.fault("bigObject");
+  for (const tab of tabs) {
+    await tab.waitForFunction(() => globalThis.pods.status.phase === "failed");
+    const { code, stale, size } = await tab.evaluate(() => {
+      const { status, size } = globalThis.pods;
+      return { code: status.error.code, stale: status.stale, size };
+    });
+    assert.deepEqual({ code, stale }, { code: "out-of-memory", stale: true });
+    assert.ok(size > 0);
+  }
+  await sleep(5_000);
+  for (const tab of tabs) {
+    const phases = await tab.evaluate(() => globalThis.phases);
+    assert.equal(phases.at(-1), "failed", "it is not live by itself");
+  }
+  its.server.control.fault("clear");
+  await tabs[1].evaluate(() => globalThis.pods.resume());
+  await intact(its, tabs);
+  assert.deepEqual(counts(its.server), { lists: 2, watches: 2 });
+  assert.deepEqual(await locks(tabs[0]), ["watchcache tab", "watchcache tab", "watchcache worker"]);
 });
 
 test("the worker of all tabs hangs: it is given up, and another one goes on", TABS, async (t) => {
   const its = await profile(t, browser);
   const tabs = [await its.open(OBEDIENT), await its.open(OBEDIENT)];
   await tell(tabs[0], "hang");
+  // Who opens now has heard nothing of that worker, and waits until the others give it up.
+  const between = its.open(OBEDIENT);
   for (const tab of tabs)
     await tab.waitForFunction(() => globalThis.phases.includes("reconnecting") && globalThis.pods.status.phase === "live", undefined, {
       timeout: 60_000,
     });
+  tabs.push(await between);
   // The one that hangs has its watch still.
   await intact(its, tabs, 2);
   assert.equal(counts(its.server).lists, 2);
-  assert.equal(await tabs[0].evaluate(tabsOf), 2, "they meet again");
+  await tabs[0].waitForFunction(() => globalThis.cache.stats().worker?.tabs === 3);
+  its.server.control.setRate(20);
+  tabs.push(await its.open(OBEDIENT));
+  await intact(its, tabs, 2);
+  assert.equal(counts(its.server).lists, 2, "who opens later meets them, too");
 });
 
 test("the worker's WebAssembly cannot be loaded: the page holds its streams itself, and says so once", TABS, async (t) => {

@@ -1,6 +1,6 @@
 // A browser that is driven over the DevTools protocol alone. Playwright keeps its pages in focus, and a page in focus cannot be frozen.
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { once } from "node:events";
@@ -59,37 +59,79 @@ export class Page {
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
     return result.value;
   }
+
+  /** Waits until it holds in the page, as Playwright's. @param {(argument: any) => any} condition @param {unknown} [argument] */
+  async waitForFunction(condition, argument) {
+    for (const deadline = Date.now() + PATIENCE; !(await this.evaluate(condition, argument)); await sleep(20)) {
+      if (Date.now() > deadline) throw new Error(`waited in vain for ${condition}`);
+    }
+  }
 }
 
-/**
- * Runs `body` with a page at this address, in a browser of its own.
- * @param {string} url @param {(page: Page) => Promise<void>} body
- */
-export async function withPage(url, body) {
+/** Such a browser. */
+export class Browser {
+  /** @param {string} address of its protocol */
+  constructor(address) {
+    this.host = new URL(address).host;
+  }
+
+  /** Opens another tab. @param {string} url */
+  async open(url) {
+    return this.attach((await this.#ask(`new?${encodeURIComponent(url)}`, "PUT")).id);
+  }
+
+  /** The tab of this id. */
+  async attach(/** @type {string} */ id) {
+    return new Page(await connected(`ws://${this.host}/devtools/page/${id}`));
+  }
+
+  /** Its tabs. @returns {Promise<{ id: string, url: string }[]>} */
+  tabs() {
+    return this.#ask("list");
+  }
+
+  /** Brings a tab to the front. @param {string} id */
+  async activate(id) {
+    await fetch(`http://${this.host}/json/activate/${id}`);
+  }
+
+  /** @param {string} path @param {string} [method] */
+  async #ask(path, method = "GET") {
+    return (await fetch(`http://${this.host}/json/${path}`, { method })).json();
+  }
+}
+
+/** @param {string} address */
+async function connected(address) {
+  const socket = new WebSocket(address);
+  await once(socket, "open");
+  return socket;
+}
+
+/** Runs `body` with a browser of its own. @param {(browser: Browser) => Promise<void>} body */
+export async function withBrowser(body) {
   const { executablePath, args } = launchOptions();
   const profile = mkdtempSync(join(tmpdir(), "watchcache-page-"));
+  // Only so does it open chrome://discards.
+  writeFileSync(join(profile, "Local State"), JSON.stringify({ internal_only_uis_enabled: true }));
   const browser = spawn(executablePath, [...args, `--user-data-dir=${profile}`, "--remote-debugging-port=0", "about:blank"], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   try {
     let said = "";
-    const endpoint = await new Promise((resolve, reject) => {
+    const address = await new Promise((resolve, reject) => {
       browser.stderr.on("data", (data) => {
-        const found = /DevTools listening on ws:\/\/([^/]+)\//.exec((said += data));
+        const found = /DevTools listening on (ws:\S+)/.exec((said += data));
         if (found) resolve(found[1]);
       });
       browser.once("exit", (code) => reject(new Error(`the browser ended with ${code}: ${said}`)));
     });
-    const answer = await fetch(`http://${endpoint}/json/new?${encodeURIComponent(url)}`, { method: "PUT" });
-    const { webSocketDebuggerUrl } = await answer.json();
-    const socket = new WebSocket(webSocketDebuggerUrl);
-    await once(socket, "open");
-    const page = new Page(socket);
+    const itself = new Page(await connected(address));
     try {
-      await body(page);
+      await body(new Browser(address));
     } finally {
       // Closed in good order it leaves no process behind that still writes to its profile.
-      page.send("Browser.close").catch(() => {});
+      itself.send("Browser.close").catch(() => {});
     }
   } finally {
     const impatient = setTimeout(() => browser.kill("SIGKILL"), 10_000);
@@ -98,3 +140,9 @@ export async function withPage(url, body) {
     rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
 }
+
+/**
+ * Runs `body` with a page at this address, in a browser of its own.
+ * @param {string} url @param {(page: Page) => Promise<void>} body
+ */
+export const withPage = (url, body) => withBrowser(async (browser) => body(await browser.open(url)));

@@ -10,7 +10,6 @@ import { startServer } from "../../www/server/index.mjs";
 import { chromiumOnly } from "../engines/launch.mjs";
 import { Proxy } from "../servers/harness/proxy.mjs";
 import { withPage } from "./devtools.mjs";
-import { PATIENCE } from "./harness.mjs";
 
 /** @typedef {import("./devtools.mjs").Page} Page */
 
@@ -78,20 +77,13 @@ async function write() {
   for (let i = 0; i < RESOURCES; i++) await create(`/api/v1/namespaces/ns-${i}/pods`, pod);
 }
 
-/** Waits until it holds in the page. @param {Page} page @param {(argument: any) => boolean} condition @param {unknown} [argument] */
-async function until(page, condition, argument) {
-  for (const deadline = Date.now() + PATIENCE; !(await page.evaluate(condition, argument)); await sleep(20)) {
-    assert.ok(Date.now() < deadline, `waited in vain for ${condition}`);
-  }
-}
-
 const all = (/** @type {number} */ rows) => /** @type {any} */ (globalThis).all(rows);
 const fewest = () => /** @type {any} */ (globalThis).fewest();
 
 /** Runs `body` in a page with fifty resources and a view of each, all live. @param {(page: Page) => Promise<void>} body @param {object} [options] */
 const withAll = (body, options = {}) =>
   withPage(origin.url, async (page) => {
-    await until(page, () => location.protocol === "http:" && document.readyState === "complete");
+    await page.waitForFunction(() => location.protocol === "http:" && document.readyState === "complete");
     await page.evaluate(
       async ({ count, options }) => {
         const { createWatchCache } = await import(/** @type {any} */ ("/dist/index.js"));
@@ -117,7 +109,7 @@ const withAll = (body, options = {}) =>
       },
       { count: RESOURCES, options },
     );
-    await until(page, all, rows);
+    await page.waitForFunction(all, rows);
     await page.evaluate(fewest);
     // A watch that ends within its first second counts as refused, and leads to a list.
     await sleep(1_200);
@@ -127,7 +119,7 @@ const withAll = (body, options = {}) =>
 
 /** The page shows everything, with one watch each, no list, no row missing meanwhile, and not all at once. */
 async function assertBack(/** @type {Page} */ page) {
-  await until(page, all, rows);
+  await page.waitForFunction(all, rows);
   const least = await page.evaluate(fewest);
   assert.ok(least >= rows - 1, `a view had ${least} rows`);
   const watches = requests.filter(({ what }) => what === "watch").map(({ at }) => at);
@@ -161,7 +153,7 @@ test("offline and online", PROTOCOL, () =>
     origin.refuse({ status: 503, headers: {}, body: "offline" });
     server.control.fault("drop");
     await write();
-    await until(page, () => /** @type {any} */ (globalThis).phases() === "reconnecting" && !navigator.onLine);
+    await page.waitForFunction(() => /** @type {any} */ (globalThis).phases() === "reconnecting" && !navigator.onLine);
     await sleep(500);
     requests = [];
     const began = performance.now();
@@ -228,7 +220,7 @@ test("kept for the way back", PROTOCOL, async (t) => {
         requests = [];
       });
       if (lost) return;
-      await until(page, () => /** @type {any} */ (globalThis).persisted === true);
+      await page.waitForFunction(() => /** @type {any} */ (globalThis).persisted === true);
       assert.equal(await page.evaluate(() => /** @type {any} */ (globalThis).mark), "the same page");
       await assertBack(page);
     }, KEPT);

@@ -90,7 +90,16 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     super(runtime.host);
     this.#settings = readOptions(options, runtime, runtime.host?.transport);
     this.#sharing =
-      this.#settings.mode === "inline" ? undefined : new Sharing(sharingOf(this.#settings, start, (message) => this.warn(message)));
+      this.#settings.mode === "inline"
+        ? undefined
+        : new Sharing(
+            sharingOf(
+              this.#settings,
+              start,
+              (message) => this.warn(message),
+              () => this.#tryNow(),
+            ),
+          );
     this.runtime = this.#sharing?.runtime(runtime) ?? runtime;
     this.linger = this.#settings.linger;
     this.debug = this.#settings.debug;
@@ -269,7 +278,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
         this.runtime.loaded()?.slept(slept);
         this.#sharing?.wake();
         for (const keeper of this.#keepers.values()) keeper.wake();
-        for (const life of [...this.#open.values()]) life.wake();
+        this.#tryNow();
       },
       hide: () => {
         for (const life of [...this.#open.values()]) life.hide();
@@ -281,6 +290,10 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
       forgetPanic();
       forgetPage();
     };
+  }
+
+  #tryNow(): void {
+    for (const life of [...this.#open.values()]) life.wake();
   }
 
   dropped(resource: ResourceImpl<any>): void {
@@ -421,6 +434,7 @@ function sharingOf(
   settings: Settings,
   start: StartWorker | undefined,
   warn: (message: string) => void,
+  connected: () => void,
 ): ConstructorParameters<typeof Sharing>[0] {
   const { mode, identity, worker, auth, server, transport, credentials, strip, pageSize, watchList, idleTimeout } = settings;
   const { retry, history, memory, checkConsistency, persist } = settings;
@@ -439,6 +453,7 @@ function sharingOf(
     },
     auth: auth && (async () => portable(readCredentials(await auth()))),
     alone: (why) => warn(`there is no worker for the mode "${mode}", so this page holds its streams itself: ${why}`),
+    connected,
   };
 }
 

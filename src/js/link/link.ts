@@ -3,15 +3,18 @@ import { unheld } from "../host/timer.js";
 import { backoff } from "../load/backoff.js";
 import type { Credentials, ResourceSpec } from "../upstream/types.js";
 import type { RawRemote } from "../wire/raw.js";
-import { holdLock, onReleased } from "./locks.js";
+import { heldLocks, holdLock, onReleased } from "./locks.js";
 import { type FromHub, type FromTab, type HubOptions, type HubStats, isMessage, plain, type Port, post } from "./port.js";
 import { openWorker, type SharedMode, type StartWorker, type WorkerOption } from "./workers.js";
 
-/** How long a worker may take until it can be asked, where the machine starts twenty tabs at once. What cannot be loaded is told much sooner. */
-const MAX_WELCOME_MS = 30_000;
-/** The time between two questions whether it lives, and how many go unanswered before it counts as dead. */
-const PING_MS = 5_000;
+/** The time between two questions whether a worker lives. Beats are counted, not time: a page that was frozen has heard nothing meanwhile. */
+const BEAT_MS = 5_000;
+/**
+ * How many beats it may be silent: from when it can be asked, and until then. Its script waits behind those of all tabs that open at once: of thirty on a
+ * small machine for twenty seconds. What cannot be loaded is told much sooner.
+ */
 const MAX_PINGS = 3;
+const MAX_UNREADY = 5;
 
 /** What a link needs of its cache. */
 export interface LinkHost {
@@ -28,6 +31,8 @@ export interface LinkHost {
   alone(why: string): void;
   /** Hears that the first worker can be asked, or that there is none. */
   decided(): void;
+  /** Hears of each worker that can be asked: whoever waits need not any longer. */
+  connected(): void;
 }
 
 /** One resource that the worker holds for this tab. */
@@ -88,18 +93,20 @@ export class Link {
   readonly #lines = new Map<number, Line>();
   readonly #refreshes = new Map<number, { resolve(): void; reject(error: unknown): void }>();
   #numbers = 0;
-  #port: Port | undefined;
-  /** Whether the port's worker has said that it can be asked. */
+  /** The way to a worker, from the moment that it is looked for. */
+  #way: { port?: Port } | undefined;
+  /** Whether the worker there has said that it can be asked. */
   #welcome = false;
   /** Whether it ever came to that, or never will. */
   #decided = false;
   #alone = false;
   #closed = false;
+  /** How many workers of this name are known to be of no use any more. */
   #generation = 0;
   #failed = 0;
-  #pings = 0;
+  #beats = 0;
   #stats: HubStats | undefined;
-  /** Undone when the port is given up. */
+  /** Undone when the way is given up. */
   #undo: (() => void)[] = [];
   #retry: ReturnType<typeof setTimeout> | undefined;
 
@@ -126,7 +133,7 @@ export class Link {
     return this.#stats;
   }
 
-  /** That of the worker. One that hangs would be there again under its own. */
+  /** That of the worker. One that hangs would be there again under its own, and one that ends may be. */
   get #name(): string {
     return this.#generation === 0 ? this.#host.name : `${this.#host.name} #${this.#generation}`;
   }
@@ -155,7 +162,8 @@ export class Link {
 
   /** Says something to the worker, if there is one. */
   say(message: FromTab): void {
-    if (this.#port !== undefined && (this.#welcome || "hello" in message)) post(this.#port, message);
+    const port = this.#way?.port;
+    if (port !== undefined && (this.#welcome || "hello" in message)) post(port, message);
   }
 
   /** The page may be kept for the way back, where nothing holds it: `wake` connects again. */
@@ -165,7 +173,7 @@ export class Link {
 
   /** It is awake: the next try waits no longer. */
   wake(): void {
-    if (!this.#closed && !this.#alone && this.#port === undefined) this.#connect();
+    if (!this.#closed && !this.#alone && this.#way === undefined) this.#connect();
   }
 
   close(): void {
@@ -176,77 +184,86 @@ export class Link {
 
   #connect(): void {
     clearTimeout(this.#retry);
-    let port: Port;
-    try {
-      const { mode, worker, start } = this.#host;
-      port = openWorker(mode, this.#name, worker, start, (why) => this.#lost(port, why));
-    } catch (error) {
-      return this.#lost(undefined, error instanceof Error ? error.message : String(error));
-    }
-    this.#port = port;
-    port.addEventListener("message", ({ data }) => port === this.#port && isMessage(data) && this.#heard(port, data as FromHub));
-    port.start?.();
-    const late = unheld(setTimeout(() => this.#lost(port, "it does not answer", true), MAX_WELCOME_MS));
-    this.#undo.push(() => clearTimeout(late));
-    void this.#hello(port);
+    const way = (this.#way = {});
+    this.#beats = 0;
+    const beat = unheld(setInterval(() => void this.#beat(way), BEAT_MS));
+    this.#undo.push(() => clearInterval(beat));
+    void this.#enter(way);
   }
 
-  async #hello(port: Port): Promise<void> {
-    const { options, auth } = this.#host;
-    const { name: lock, release } = await holdLock("watchcache tab");
-    if (port !== this.#port) return release();
+  async #beat(way: object): Promise<void> {
+    const [most, why] = this.#welcome ? [MAX_PINGS, "it hangs"] : [MAX_UNREADY, "it does not answer"];
+    if (++this.#beats > most) return this.#lost(way, why, true);
+    this.say({ ping: this.#beats });
+    const newest = await this.#newest();
+    if (way !== this.#way || newest === this.#generation) return;
+    this.#giveUp("others have left the worker that holds the streams");
+    this.#connect();
+  }
+
+  /** Beginning of the locks of all tabs that share. Then comes where they are. */
+  get #tabs(): string {
+    return `watchcache tab:${this.#host.mode} ${this.#host.name} #`;
+  }
+
+  /** Tabs tell each other by their locks which worker is the one. Who was frozen, or opens later, has not heard what became of others. */
+  async #newest(): Promise<number> {
+    const known = this.#host.mode === "shared" ? await heldLocks(this.#tabs) : [];
+    return Math.max(this.#generation, ...known.map((rest) => parseInt(rest)));
+  }
+
+  async #enter(way: { port?: Port }): Promise<void> {
+    const { mode, worker, start, options, auth } = this.#host;
+    const newest = await this.#newest();
+    if (way !== this.#way) return;
+    this.#generation = newest;
+    try {
+      const port = (way.port = openWorker(mode, this.#name, worker, start, (why) => this.#lost(way, why)));
+      port.addEventListener("message", ({ data }) => way === this.#way && isMessage(data) && this.#heard(way, data as FromHub));
+      port.start?.();
+    } catch (error) {
+      return this.#lost(way, error instanceof Error ? error.message : String(error));
+    }
+    const { name: lock, release } = await holdLock(this.#tabs + this.#generation);
+    if (way !== this.#way) return release();
     this.#undo.push(release);
     this.say({ hello: this.#name, options, asks: auth !== undefined, lock });
   }
 
-  #heard(port: Port, message: FromHub): void {
-    this.#pings = 0;
+  #heard(way: object, message: FromHub): void {
+    this.#beats = 0;
     if ("stats" in message) this.#stats = message.stats;
     if ("line" in message) {
       if ("refreshed" in message) this.#refreshed(message);
       else this.#lines.get(message.line)?.take(message);
     } else if ("welcome" in message) {
-      this.#welcomed(port, message.lock);
+      this.#welcomed(way, message.lock);
     } else if ("auth" in message) {
-      void this.#answer(port, message.auth);
+      void this.#answer(way, message.auth);
     } else if ("refused" in message) {
-      this.#lost(port, message.refused);
+      this.#lost(way, message.refused);
     } else if ("dead" in message) {
-      this.#lost(port, message.dead, true);
+      this.#lost(way, message.dead, true);
     }
   }
 
-  #welcomed(port: Port, lock: string | undefined): void {
-    this.#drain();
+  #welcomed(way: object, lock: string | undefined): void {
     this.#welcome = true;
     this.#failed = 0;
-    this.#undo.push(onReleased(lock, () => this.#lost(port, "it has ended")));
-    const ping = unheld(
-      setInterval(() => {
-        if (++this.#pings > MAX_PINGS) return this.#lost(port, "it hangs", true);
-        this.say({ ping: this.#pings });
-      }, PING_MS),
-    );
-    this.#undo.push(() => clearInterval(ping));
+    this.#undo.push(onReleased(lock, () => this.#lost(way, "it has ended", true)));
     for (const line of this.#lines.values()) line.connect();
+    this.#host.connected();
     this.#decide();
   }
 
-  /** Of what is undone, only the tab's lock outlives the welcome. */
-  #drain(): void {
-    const [late, ...rest] = this.#undo;
-    late?.();
-    this.#undo = rest;
-  }
-
-  async #answer(port: Port, auth: number): Promise<void> {
+  async #answer(way: object, auth: number): Promise<void> {
     let answer: Extract<FromTab, { credentials: number }>;
     try {
       answer = { credentials: auth, given: await this.#host.auth!() };
     } catch (error) {
       answer = { credentials: auth, error: told(error) };
     }
-    if (port === this.#port) this.say(answer);
+    if (way === this.#way) this.say(answer);
   }
 
   #refreshed({ refreshed, error }: Extract<FromHub, { refreshed: number }>): void {
@@ -256,9 +273,9 @@ export class Link {
     else waiting?.reject(error);
   }
 
-  /** @param hangs whether that worker would be there again if it were asked for by its name */
-  #lost(port: Port | undefined, why: string, hangs = false): void {
-    if (this.#closed || port !== this.#port) return;
+  /** @param hangs whether that worker might be there again if it were asked for by its name */
+  #lost(way: object, why: string, hangs = false): void {
+    if (this.#closed || way !== this.#way) return;
     if (hangs) this.#generation++;
     const was = this.#welcome;
     this.#giveUp(`the worker that holds the streams is lost: ${why}`);
@@ -280,18 +297,17 @@ export class Link {
 
   #giveUp(why: string): void {
     clearTimeout(this.#retry);
-    if (this.#port === undefined) return;
+    const way = this.#way;
+    if (way === undefined) return;
     this.say({ bye: true });
-    const port = this.#port;
-    this.#port = undefined;
+    this.#way = undefined;
     this.#stats = undefined;
     this.#welcome = false;
-    this.#pings = 0;
     for (const undo of this.#undo.splice(0)) undo();
     for (const { reject } of this.#refreshes.values()) reject(lost(why));
     this.#refreshes.clear();
     for (const line of this.#lines.values()) line.break(why);
-    port.close?.();
+    way.port?.close?.();
   }
 }
 

@@ -1,6 +1,7 @@
 /** The part of the Web Locks that is used. */
 interface Locks {
-  request(name: string, options: { signal?: AbortSignal }, held: () => Promise<void>): Promise<void>;
+  request(name: string, options: { signal?: AbortSignal; mode?: "shared" }, held: () => Promise<void>): Promise<void>;
+  query(): Promise<{ held?: { name: string }[] }>;
 }
 
 function locks(): Locks | undefined {
@@ -29,12 +30,24 @@ export async function holdLock(prefix: string): Promise<{ name: string | undefin
   return { name: held ? name : undefined, release };
 }
 
-/** Calls back once whoever holds the lock has gone. The returned function takes that back. */
+/** What follows this beginning in the names of locks that anybody holds. */
+export async function heldLocks(beginning: string): Promise<string[]> {
+  // A page without storage may have none, although it has the functions.
+  const found = await locks()
+    ?.query()
+    .catch(() => undefined);
+  return (found?.held ?? []).flatMap(({ name }) => (name.startsWith(beginning) ? name.slice(beginning.length) : []));
+}
+
+/**
+ * Calls back once whoever holds the lock has gone. The returned function takes that back. Those who wait are called at once, and together: a frozen
+ * tab that came first would hold the others up.
+ */
 export function onReleased(name: string | undefined, gone: () => void): () => void {
   const abort = new AbortController();
   if (name !== undefined) {
     locks()
-      ?.request(name, { signal: abort.signal }, async () => gone())
+      ?.request(name, { signal: abort.signal, mode: "shared" }, async () => gone())
       .catch(() => {});
   }
   return () => abort.abort();
