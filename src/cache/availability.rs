@@ -80,7 +80,8 @@ impl Availability {
         let (sender, receiver) = unbounded();
         // Who reads it is still there.
         let tell = |standing| drop(sender.unbounded_send(standing));
-        let asked = |connection: &Connection| self.asked_again && matches!(connection, Connection::NeedsAuth { .. } | Connection::Failed { .. });
+        let asked =
+            |connection: &Connection| self.asked_again && matches!(connection, Connection::NeedsAuth { .. } | Connection::Failed { .. });
         if let Some(connection) = self.connection.clone().filter(|connection| *connection != Connection::Live && !asked(connection)) {
             tell(Standing::Connection(connection));
         }

@@ -362,7 +362,10 @@ fn who_shares_one_that_has_no_memory_tells_so_until_somebody_asks_again() {
         rig.upstream.delete("default", "large");
         rig.resource.resume();
         rig.run(60_000);
-        assert_eq!([&tab, &late].map(|resource| (stands(resource), rows_of(resource))), [(); 2].map(|()| ((Phase::Live, false, None), rows.clone())));
+        assert_eq!(
+            [&tab, &late].map(|resource| (stands(resource), rows_of(resource))),
+            [(); 2].map(|()| ((Phase::Live, false, None), rows.clone()))
+        );
     }
 }
 
