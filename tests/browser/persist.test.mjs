@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { startServer } from "../../www/server/index.mjs";
-import { except, launchBrowser } from "../engines/launch.mjs";
+import { chromiumOnly, except, launchBrowser } from "../engines/launch.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const TOKEN = "a-canary-of-the-page";
@@ -21,7 +21,7 @@ async function profile(t, settings = {}) {
   const context = await browser.newContext();
   t.after(() => context.close());
   /** A page whose cache keeps what it holds. Without `synced` it does not wait for the server. */
-  const open = async (options = {}, { names = ["pods"], synced = true, before = () => {} } = {}) => {
+  const open = async (options = {}, { names = ["pods"], synced = true, before = () => {}, origin = server.url } = {}) => {
     const page = await context.newPage();
     const said = [];
     const lists = [];
@@ -31,7 +31,7 @@ async function profile(t, settings = {}) {
       // One that asks for a single object wants to know the version alone.
       if (/^\/api/.test(pathname) && !searchParams.has("watch") && searchParams.get("limit") !== "1") lists.push(pathname);
     });
-    await page.goto(`${server.url}/dist/`, { waitUntil: "commit" }).catch(() => {});
+    await page.goto(`${origin}/dist/`, { waitUntil: "commit" }).catch(() => {});
     await page.evaluate(before);
     await page.evaluate(
       async ([given, token, names, synced]) => {
@@ -330,6 +330,35 @@ test("without storage, with a newer database or with too little room a cache wor
     await page.close();
   }
 });
+
+test("where the origin has no room left, that is said once, by its name", chromiumOnly("only its DevTools set a quota"), async (t) => {
+  const { server, open, context } = await profile(t);
+  const other = await context.newPage();
+  const devtools = await context.newCDPSession(other);
+  await devtools.send("Storage.overrideQuotaForOrigin", { origin: server.url, quotaSize: 20_000 });
+  const page = await open();
+  await page.waitForTimeout(3_500);
+  assert.deepEqual(page.said, ["watchcache: what is held is not kept for the next start: QuotaExceededError"]);
+  await untilHeld(page, server);
+});
+
+for (const mode of ["inline", "shared"]) {
+  const INSECURE = chromiumOnly("what of this machine counts as a safe origin differs");
+  test(`a page that came over plain HTTP keeps and shares as well: ${mode}`, INSECURE, async (t) => {
+    const { server, open } = await profile(t);
+    const origin = server.url.replace("127.0.0.1", "0.0.0.0");
+    const first = await open({ mode }, { origin });
+    assert.deepEqual(await first.evaluate(() => [isSecureContext, globalThis.cache.stats().mode]), [false, mode]);
+    await untilKept(first, isWhole(server));
+    await first.close();
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    server.control.fault("status", { on: "all", code: 503 });
+    const page = await open({ mode }, { origin, synced: false });
+    await page.waitForFunction(() => globalThis.view.rows.length > 0);
+    assert.equal(await page.evaluate(() => globalThis.pods.status.stale), true);
+    assert.deepEqual(page.said, []);
+  });
+}
 
 test("more than maxBytes is not kept, and that is said once", async (t) => {
   const { server, open } = await profile(t);

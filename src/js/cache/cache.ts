@@ -163,7 +163,8 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   #notKept(error: unknown): void {
     if (this.#saidNotKept) return;
     this.#saidNotKept = true;
-    this.warn(`what is held is not kept for the next start: ${error instanceof Error ? error.message : String(error)}`);
+    // A storage that is full throws an error of a name alone.
+    this.warn(`what is held is not kept for the next start: ${(error as Error).message || error}`);
   }
 
   /** A way to the worker that holds the resource, or that of a namespace. */

@@ -1,3 +1,5 @@
+import { unique } from "../language/unique.js";
+
 /** The part of the Web Locks that is used. */
 interface Locks {
   request(name: string, options: { signal?: AbortSignal; mode?: "shared" }, held: () => Promise<void>): Promise<void>;
@@ -16,7 +18,7 @@ function locks(): Locks | undefined {
 export async function holdLock(prefix: string): Promise<{ name: string | undefined; release: () => void }> {
   const known = locks();
   if (known === undefined) return { name: undefined, release: () => {} };
-  const name = `${prefix}:${crypto.randomUUID()}`;
+  const name = `${prefix}:${unique()}`;
   let release!: () => void;
   const released = new Promise<void>((resolve) => (release = resolve));
   const held = await new Promise<boolean>((resolve) => {

@@ -1,3 +1,4 @@
+import { unique } from "../language/unique.js";
 import type { RawKeeper, RawKept } from "../wire/raw.js";
 import { disconnect, got, type State, type StateKey, type Stores, transact, under } from "./database.js";
 import { Writing } from "./writing.js";
@@ -15,7 +16,7 @@ export class Keeper implements RawKeeper {
   readonly #failed: (error: unknown) => void;
   readonly #writing: Writing;
   readonly #since = Date.now();
-  readonly #writer = crypto.randomUUID();
+  readonly #writer = unique();
   /** Bytes of the blocks that are there, by number. */
   #blocks = new Map<number, number>();
   /** Who wrote what is there, and when: as it was read, or written by this one. */
