@@ -9,7 +9,7 @@ import { beyond } from "./matrix/beyond.mjs";
 import { turnNow } from "../../scripts/lib/turn.mjs";
 import { choose } from "./matrix/choice.mjs";
 import { installApp, packForMatrix } from "./matrix/install.mjs";
-import { serve, showsLiveRows } from "./matrix/page.mjs";
+import { findsTheWorker, serve, showsLiveRows } from "./matrix/page.mjs";
 import { startServing, tool } from "./matrix/tools.mjs";
 
 let tarball;
@@ -18,12 +18,13 @@ before(async () => {
 });
 
 /** A server of the tool's own gives the page away; the API has another origin. */
-async function serves(t, folder, command) {
+async function serves(t, folder, command, { worker = false } = {}) {
   const api = await serve();
   t.after(() => api.close());
   const own = await startServing(folder, command);
   t.after(() => own.close());
   await showsLiveRows(`${own.url}?server=${api.url}`, api.url);
+  if (worker) await findsTheWorker(`${own.url}?server=${api.url}`);
 }
 
 /** README's first example as its reader has it, but for the server's address. */
@@ -51,14 +52,16 @@ for (const [name, bundler] of Object.entries(bundlers)) {
 
     test("build", async (t) => {
       for (const command of bundler.build) assert.equal((await tool(folder, command)).code, 0, command.join(" "));
-      if (bundler.start) return serves(t, folder, bundler.start);
+      if (bundler.start) return serves(t, folder, bundler.start, bundler);
       if (bundler.page) cpSync(join(folder, "index.html"), join(folder, bundler.out, "index.html"));
       const server = await serve({ root: join(folder, bundler.out) });
       t.after(() => server.close());
-      await showsLiveRows(server.url, server.url, { bypassCSP: bundler.bypassCSP ?? false });
+      const options = { bypassCSP: bundler.bypassCSP ?? false };
+      await showsLiveRows(server.url, server.url, options);
+      if (bundler.worker) await findsTheWorker(server.url, options);
     });
 
-    if (bundler.dev) test("dev", (t) => serves(t, folder, bundler.dev));
+    if (bundler.dev) test("dev", (t) => serves(t, folder, bundler.dev, bundler));
 
     for (const [title, attempt] of Object.entries(beyond[name] ?? {})) test(title, (t) => attempt(t, folder));
   });

@@ -6,13 +6,15 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { createElement } from "react";
 import { renderToPipeableStream } from "react-dom/server";
-import { except, launchBrowser, ofTheBrowser } from "../engines/launch.mjs";
+import { chromiumOnly, except, launchBrowser, ofTheBrowser } from "../engines/launch.mjs";
 import { startServer } from "../../www/server/index.mjs";
 import { buildPage } from "./build.mjs";
 import { App } from "./page/streamed.js";
 
 /** Both wait for a watch over fetch to be live, and nothing happens on it. */
 const QUIET_FETCH = except({ firefox: "its fetch answers with the first bytes of a body, so a watch without events is not live" });
+
+const WORKERS = chromiumOnly("workers and storage have suites of their own there");
 
 let folder;
 let server;
@@ -413,3 +415,29 @@ test(
     }
   },
 );
+
+for (const mode of ["worker", "shared"]) {
+  const firstPod = async () => {
+    const all = (await (await fetch(`${server.url}/api/v1/pods`)).json()).items.map(({ metadata: { namespace, name } }) => ({
+      namespace,
+      name,
+    }));
+    const [{ namespace, name }] = all.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return `${namespace}/${name}`;
+  };
+
+  test(`all hooks under StrictMode behind a worker are one stream, and leave nothing: ${mode}`, WORKERS, async () => {
+    const id = await firstPod();
+    const before = { ...server.control.status().counts };
+    // The table and its object are a view each.
+    const there = { mode, views: 2, watchers: 1, informers: 1 };
+    assert.deepEqual(await run("behindWorker", { mode, id }), { there, named: true, label: mode, views: 0 });
+    const { lists, watches } = server.control.status().counts;
+    assert.deepEqual([lists - before.lists, watches - before.watches], [1, 1]);
+  });
+
+  test(`a warm start in React is stale until the server has spoken, and never blank: ${mode}`, WORKERS, async () => {
+    const seen = await run("warmStart", { mode, id: await firstPod() }, ["503"]);
+    assert.deepEqual(seen, ["rows stale", "rows live"]);
+  });
+}

@@ -8,6 +8,7 @@
  * @property {(port: number) => string[]} [start] The tool's own server for what it built, where that is no folder.
  * @property {boolean} [page] The tool makes no HTML: the page is put there by hand.
  * @property {boolean} [bypassCSP] The built page has scripts in itself, which the policy of the embedded server forbids.
+ * @property {boolean} [worker] The tool takes the worker's script along, so pages can share their streams.
  * @property {(port: number) => string[]} [dev] The development server, where the tool has one.
  */
 
@@ -15,6 +16,7 @@ const HOST = "127.0.0.1";
 const vite = {
   build: [["vite", "build"]],
   out: "dist",
+  worker: true,
   dev: (port) => ["vite", "--host", HOST, "--port", String(port), "--strictPort"],
 };
 const WASM = "node_modules/watchcache/dist/wasm/watchcache_bg.wasm";
@@ -29,6 +31,7 @@ export const bundlers = {
     build: [["webpack"]],
     out: "dist",
     page: true,
+    worker: true,
     dev: (port) => ["webpack", "serve", "--mode", "development", "--host", HOST, "--port", String(port)],
   },
   rspack: {
@@ -36,6 +39,7 @@ export const bundlers = {
     build: [["rspack", "build"]],
     out: "dist",
     page: true,
+    worker: true,
     dev: (port) => ["rspack", "serve", "--mode", "development", "--host", HOST, "--port", String(port)],
   },
   rollup: { title: "Rollup", build: [["rollup", "-c"]], out: "dist", page: true },
@@ -54,11 +58,13 @@ export const bundlers = {
     build: [["parcel", "build", "index.html", "--no-cache"]],
     out: "dist",
     bypassCSP: true,
+    worker: true,
     dev: (port) => ["parcel", "serve", "index.html", "--no-cache", "--host", HOST, "--port", String(port)],
   },
   next: {
     title: "Next",
     build: [["next", "build"]],
+    worker: true,
     start: (port) => ["next", "start", "--hostname", HOST, "--port", String(port)],
     dev: (port) => ["next", "dev", "--hostname", HOST, "--port", String(port)],
   },

@@ -79,6 +79,20 @@ export async function showsLiveRows(url, api, options) {
   }
 }
 
+/** Pages of the app find the worker's script, in both ways to start it, and show its rows. */
+export async function findsTheWorker(url, options) {
+  for (const mode of ["shared", "worker"]) {
+    const { page, noise, close } = await openPage(`${url}${url.includes("?") ? "&" : "?"}mode=${mode}`, options);
+    try {
+      await page.waitForFunction(() => document.querySelectorAll("#pods li").length > 5, undefined, { timeout: 60_000 });
+      assert.equal(await text(page, "#mode"), mode);
+      assert.deepEqual(noise, [], "the console has nothing to complain about");
+    } finally {
+      await close();
+    }
+  }
+}
+
 /** The app shows no rows, and says why. Returns what it says. */
 export async function saysWhy(url, options) {
   const { page, close } = await openPage(url, options);

@@ -3,6 +3,7 @@ import * as edges from "./edges.jsx";
 import * as life from "./life.jsx";
 import * as misuse from "./misuse.jsx";
 import * as objects from "./objects.jsx";
+import * as shared from "./shared.jsx";
 import * as suspense from "./suspense.jsx";
 import * as views from "./views.jsx";
 import * as watches from "./watches.jsx";
@@ -11,7 +12,7 @@ import { hydrateRoot } from "react-dom/client";
 import { leave } from "./lib.jsx";
 import { App } from "./streamed.js";
 
-const scenarios = { ...edges, ...life, ...misuse, ...objects, ...suspense, ...views, ...watches };
+const scenarios = { ...edges, ...life, ...misuse, ...objects, ...shared, ...suspense, ...views, ...watches };
 
 globalThis.run = async (name, given) => {
   try {

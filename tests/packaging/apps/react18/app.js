@@ -4,8 +4,10 @@ import { createRoot } from "react-dom/client";
 import { createWatchCache } from "watchcache";
 import { useObject, useResource, useStatus, useSuspenseView, useView, useWatch, WatchCacheProvider } from "watchcache/react";
 
-const server = new URLSearchParams(location.search).get("server") ?? location.origin;
-const cache = createWatchCache({ server });
+const query = new URLSearchParams(location.search);
+const server = query.get("server") ?? location.origin;
+const mode = query.get("mode") ?? undefined;
+const cache = createWatchCache({ server, ...(mode && { mode, identity: "jane" }) });
 
 function Pods() {
   const pods = useResource("pods");
@@ -27,6 +29,7 @@ function Pods() {
       rows.map(({ metadata }) => element("li", { key: metadata.name }, metadata.name)),
     ),
     element("p", { id: "error", key: "error" }, error?.message),
+    element("p", { id: "mode", key: "mode" }, cache.stats().mode),
   ];
 }
 

@@ -5,8 +5,10 @@ import { createWatchCache } from "watchcache";
 import { useResource, useStatus, useSuspenseView, useView, WatchCacheProvider } from "watchcache/react";
 
 // The module runs on the server as well, where no API is asked and nothing is opened.
-const server = typeof location === "undefined" ? undefined : (new URLSearchParams(location.search).get("server") ?? location.origin);
-const cache = createWatchCache(server === undefined ? {} : { server });
+const query = typeof location === "undefined" ? undefined : new URLSearchParams(location.search);
+const server = query && (query.get("server") ?? location.origin);
+const mode = query?.get("mode") ?? undefined;
+const cache = createWatchCache({ server, ...(mode && { mode, identity: "jane" }) });
 
 function Rows() {
   const pods = useResource("pods");
@@ -21,6 +23,7 @@ function Rows() {
         ))}
       </ul>
       <p id="error">{error?.message}</p>
+      <p id="mode">{rows.length > 0 && cache.stats().mode}</p>
     </>
   );
 }
