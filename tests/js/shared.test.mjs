@@ -42,7 +42,7 @@ test("what cannot be shared is invalid at once, with what to do", () => {
   for (const source of ["./source.js", ""])
     assert.throws(() => cache.resource({ source, id: "mine" }), {
       code: "invalid",
-      message: /^source is no URL of a module: .+import\.meta\.url/,
+      message: /^source is no URL of a module, .+import\.meta\.url/,
     });
 });
 
@@ -270,7 +270,7 @@ test("a module that gives no source is invalid, is told once, and harms no other
     const sound = cache.resource({ source: addressOf(upstream), id: "sound" });
     await sound.synced();
     for (const [source, message] of [
-      [new URL("./nowhere.mjs", import.meta.url), /^the source of bad cannot be had from the module .+nowhere\.mjs: Error/],
+      [new URL("./nowhere.mjs", import.meta.url), /^the module of bad, .+nowhere\.mjs, gives no source: Error/],
       [moduleOf("an error of syntax"), /SyntaxError/],
       [moduleOf("throw new Error('boom')"), /Error: boom/],
       [moduleOf("export const source = 1"), /^the default export of .+ is a Source: .+, not undefined/],

@@ -119,9 +119,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
       readSpec(typeof spec === "object" && spec !== null && "source" in spec ? spec : this.#asked().resolve(spec), this.runtime),
     );
     if (typeof target.source === "object" && this.#sharing !== undefined)
-      throw invalid(
-        `a source cannot be handed to a worker: name the module that exports ${target.name} by its URL, or use a cache of the mode "inline"`,
-      );
+      throw invalid(`a source cannot be handed to a worker: name the module that exports ${target.name} by its URL`);
     let resource = this.#resources.get(target.key)?.deref();
     if (resource === undefined) {
       // Node encodes sooner than it compares.
@@ -379,14 +377,7 @@ function open(
     if (connect !== undefined) return module.openShared({ ...options, watchList: false }, undefined, connect, delivery, memory);
     const { source } = target;
     if (typeof source === "object") return module.openSource(options, bound(source), delivery, memory);
-    // Imported once for all who ask; where that fails, anew for whoever asks then.
-    let importing: Promise<RawSource> | undefined;
-    const load = () =>
-      (importing ??= imported(source, name, pollMs !== undefined).then(bound, (error: unknown) => {
-        importing = undefined;
-        throw error;
-      }));
-    return module.openSource(options, load, delivery, memory);
+    return module.openSource(options, async () => bound(await imported(source, name, pollMs !== undefined)), delivery, memory);
   }
   const { auth } = settings;
   // Over fetch alone: browsers send no Accept with a WebSocket, and lose events of a watch-list over fetch.

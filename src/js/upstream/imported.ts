@@ -19,7 +19,7 @@ export async function imported(address: string, id: string, polls: boolean): Pro
     given = module.default;
     if (typeof given === "function") given = await (given as (id: string) => unknown)(id);
   } catch (error) {
-    throw invalid(`the source of ${id} cannot be had from the module ${address}: ${String(error)}`);
+    throw invalid(`the module of ${id}, ${address}, gives no source: ${String(error)}`);
   }
   return readable(`what ${address} exports`, () => {
     const source = (polls ? LISTED : WATCHED)(given, `the default export of ${address}`) as GivenSource;

@@ -4,6 +4,7 @@ const CLOCK = "the test turns the clock by hand, and ports go by the host's";
 const OPTIONS = "the mode refuses something else before: it needs an identity, and takes the object of no source";
 const PAGE = "the page asks that by itself, with a fetch that no page can have behind a worker";
 const SAID = "the worker says to its own console how its watches come";
+const STANDS = "may: how the stream stands comes by the port, behind what is held";
 const PAUSE = "the worker's list is not given up where one tab pauses, and this upstream never answers it";
 
 export const INLINE = {
@@ -14,6 +15,7 @@ export const INLINE = {
     "a refresh asks anew": PAGE,
     "credentials go with each request": PAGE,
   },
+  "early-tries": { "*": "may: while a server is down one asks for all of a process, and that may be a worker of the test before" },
   host: {
     "WebSocket asks": SAID,
     "watchList asks": SAID,
@@ -25,12 +27,18 @@ export const INLINE = {
   interruptions: { "an object that no list cures": "a tab is not told which objects its worker has set apart" },
   list: { "a source that is a Kubernetes API": "a tab does not know what a module's source says of itself, so it marks its tokens" },
   pause: { "paused while it waits": PAUSE },
-  persist: { "what cannot be kept": OPTIONS },
+  persist: { "what cannot be kept": OPTIONS, "a host without storage": STANDS },
   polls: { "nobody who looks": "may: a poll that is under way, and one tab that pauses, are not told apart by the worker at once" },
   seeds: { "*": "it makes instances of its own, of which a port knows nothing" },
   session: { "*": CLOCK },
   sharing: {
     shr_05: "may: bytes are counted between two calls, and what the port brings comes when it comes",
     shr_06: "a worker that is short of memory is asked again by its tabs, so it fails and lists anew",
+  },
+  status: { "after synced the phase": STANDS },
+  watches: { "a relist ends watches": "a tab lists twice where history is gone" },
+  "web-socket": {
+    "the host's WebSocket": "a pause of one tab ends no socket of the worker",
+    "sockets of several namespaces": "may: the worker closes its sockets later than its tabs are done",
   },
 };

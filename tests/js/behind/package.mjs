@@ -7,8 +7,12 @@ export * from "watchcache";
 
 /** Whether it is an object that can be copied without asking it anything. */
 function isPlain(value) {
-  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false;
-  return Object.values(Object.getOwnPropertyDescriptors(value)).every((member) => "value" in member);
+  try {
+    if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false;
+    return Object.values(Object.getOwnPropertyDescriptors(value)).every((member) => "value" in member);
+  } catch {
+    return false;
+  }
 }
 
 const METHODS = ["list", "watch", "get", "create", "update", "patch", "delete", "deleteCollection"];
@@ -16,7 +20,13 @@ const METHODS = ["list", "watch", "get", "create", "update", "patch", "delete", 
 function isSource(source, polls) {
   try {
     const isMethod = (name) => typeof source[name] === "function";
-    return isMethod("list") && (polls || isMethod("watch")) && METHODS.every((name) => source[name] === undefined || isMethod(name));
+    const { collection = {} } = source;
+    return (
+      isPlain(collection) &&
+      isMethod("list") &&
+      (polls || isMethod("watch")) &&
+      METHODS.every((name) => source[name] === undefined || isMethod(name))
+    );
   } catch {
     return false;
   }
