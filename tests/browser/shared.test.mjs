@@ -67,6 +67,29 @@ test("the tab that was asked for credentials closes: another one is asked, and n
   assert.equal(counts(server).lists, 1);
 });
 
+test("the worker imports a source of one's own by the address of its module, and the page where there is none", TABS, async (t) => {
+  const { open } = await profile(t, browser);
+  const read = (tab) =>
+    tab.evaluate(async () => {
+      const things = globalThis.cache.resource({ source: "/tests/browser/source-module.js?of=jane", id: "things" });
+      await things.synced();
+      const { metadata, ...said } = things.peek("one");
+      return said;
+    });
+  const [one, other] = [await read(await open()), await read(await open())];
+  assert.deepEqual([one.place, one.of, one.id], ["a worker", "jane", "things"]);
+  assert.deepEqual(other, one, "it is one module for both tabs");
+  assert.equal((await read(await open({ mode: "inline" }))).place, "a page");
+  const bad = await (
+    await open()
+  ).evaluate(async () => {
+    const things = globalThis.cache.resource({ source: "/tests/browser/nowhere.js", id: "things" });
+    const { code } = await things.synced().catch((error) => error);
+    return [code, things.status.phase, globalThis.pods.status.phase];
+  });
+  assert.deepEqual(bad, ["invalid", "failed", "live"]);
+});
+
 test("users, and options that change what is held, do not meet", TABS, async (t) => {
   const { server, open } = await profile(t, browser);
   await open();
