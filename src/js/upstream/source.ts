@@ -10,8 +10,8 @@ export interface TypedSource<T> extends Source {
 }
 
 /**
- * What a module exports by default whose address is given as a source: the source, or a function that makes it. Such a function is called with the resource's `id`, each
- * time the resource is opened.
+ * What a module exports by default whose address is given as a source: the source, or a function that makes it. Such a function is called with the resource's `id`
+ * whenever that is opened.
  */
 export type SourceModule<T = any> = TypedSource<T> | ((id: string) => MaybePromise<TypedSource<T>>);
 

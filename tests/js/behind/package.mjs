@@ -57,8 +57,9 @@ export function createWatchCache(options = {}) {
       delete given[name];
     }
   if (own.WebSocket !== undefined) given.transport ??= "auto";
-  // It lets go sooner than by itself, so that its process ends.
-  const worker = hub({ ...own, linger: 10 });
+  const ender = new AbortController();
+  // It ends with its page, so that its process does.
+  const worker = hub({ linger: given.linger, ...own, signal: ender.signal });
   const open = () => {
     const port = portTo(worker);
     // Whoever listens next has it hold the process.
@@ -68,7 +69,10 @@ export function createWatchCache(options = {}) {
   const cache = real.createWatchCache({ identity: "somebody", ...given, mode: "shared", worker: open });
   const { resource, close } = cache;
   const sources = new Set();
-  const instead = { resource: (spec) => resource(handed(spec, sources)), close: () => close().then(() => letGo(sources)) };
+  const instead = {
+    resource: (spec) => resource(handed(spec, sources)),
+    close: () => close().then(() => (ender.abort(), letGo(sources))),
+  };
   for (const [name, value] of Object.entries(instead)) Object.defineProperty(cache, name, { value, configurable: true, writable: true });
   return cache;
 }
