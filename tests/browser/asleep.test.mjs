@@ -106,8 +106,10 @@ test("the worker ends while a tab is frozen: it meets the others at the next one
     const OBEDIENT = { worker: "/tests/browser/obedient-worker.js" };
     const [frozen, other] = [await open(OBEDIENT), await open(OBEDIENT)];
     await freeze(frozen, "frozen");
+    const began = performance.now();
     await tell(other, "end");
     await other.waitForFunction(() => globalThis.phases.includes("reconnecting") && globalThis.pods.status.phase === "live");
+    assert.ok(performance.now() - began < 10_000, "who is frozen holds nobody up");
     await freeze(frozen, "active");
     await frozen.waitForFunction(() => globalThis.phases.includes("reconnecting"));
     await intact({ server }, [frozen, other]);
