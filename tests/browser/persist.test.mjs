@@ -331,6 +331,19 @@ test("without storage, with a newer database or with too little room a cache wor
   }
 });
 
+test("a table is not kept: its rows would come back without their columns", async (t) => {
+  const { open } = await profile(t);
+  const names = [{ resource: "pods", version: "v1", as: "Table" }, "nodes"];
+  const first = await open({}, { names });
+  const { states } = await untilKept(first, ({ states }) => states.some(([, name]) => name.includes("nodes")));
+  assert.equal(states.length, 1, JSON.stringify(states));
+  await first.close();
+  const page = await open({}, { names });
+  const seen = await page.evaluate(() => [globalThis.pods.columns?.length > 0, globalThis.pods.size, globalThis.told.length > 0]);
+  assert.deepEqual(seen, [true, 300, true]);
+  assert.deepEqual(page.said, []);
+});
+
 test("where the origin has no room left, that is said once, by its name", chromiumOnly("only its DevTools set a quota"), async (t) => {
   const { server, open, context } = await profile(t);
   const other = await context.newPage();

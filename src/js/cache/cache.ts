@@ -417,7 +417,8 @@ function bound(source: GivenSource): RawSource {
 /** Whether a state is kept. One that has no version of the server's cannot go on from it. */
 function isPersisted({ resources }: PersistOptions, target: Target): boolean {
   const { name, source, pollMs } = target;
-  if ((target.spec && target.namespaces) !== undefined || pollMs !== undefined) return false;
+  // Columns of a table come with its list, and with none of its rows.
+  if ((target.spec && target.namespaces) !== undefined || pollMs !== undefined || target.spec?.as === "Table") return false;
   return resources === undefined ? source === undefined && name !== "secrets" : resources.includes(name);
 }
 
