@@ -1,5 +1,5 @@
-// The end-to-end suite goes other ways, too: through a relay, before the embedded server or a real one, and behind a worker, before a real one. The
-// next way with each commit.
+// The end-to-end suite goes other ways, too: through a relay, before the embedded server or a real one, and behind a worker. The next way with
+// each commit.
 import { turnNow } from "../../scripts/lib/turn.mjs";
 
 const WAYS = ["relay, embedded", "relay, real", "worker, real"];

@@ -2,18 +2,19 @@
 // With MATRIX=all these run as well, and one that passes fails the run, unless its reason begins with "may": it goes either way.
 const CLOCK = "the test turns the clock by hand, and ports go by the host's";
 const OPTIONS = "the mode refuses something else before: it needs an identity, and takes the object of no source";
-const PAGE = "the page asks that by itself, with a fetch that no page can have behind a worker";
+const PAGE = "may: the page asks that by itself, with a fetch that no page can have behind a worker";
 const SAID = "the worker says to its own console how its watches come";
 const STANDS = "may: how the stream stands comes by the port, behind what is held";
 const PAUSE = "the worker's list is not given up where one tab pauses, and this upstream never answers it";
 
 export const INLINE = {
-  // The gaps of the mode are those of compacted, interruptions and list, and shr_06.
+  // The gaps of the mode are those of compacted, interruptions and list.
   compacted: { snp_09: "a tab is not told what the service has forgotten: its own window answers" },
   config: { "createWatchCache: what is undefined": OPTIONS, "a source without its methods": OPTIONS },
   discovery: {
     "a refresh asks anew": PAGE,
     "credentials go with each request": PAGE,
+    "the end of the cache is heard": PAGE,
   },
   "early-tries": { "*": "may: while a server is down one asks for all of a process, and that may be a worker of the test before" },
   host: {
@@ -23,8 +24,8 @@ export const INLINE = {
     "an informer of a resource that has failed for good":
       "a tab cannot tell it from what resume mends, so an informer that comes later waits",
   },
-  indexes: { "memory: what nobody uses": "the bytes are those of the worker, which holds what it lists and what it hands on" },
-  interruptions: { "an object that no list cures": "a tab is not told which objects its worker has set apart" },
+  indexes: { "memory: what nobody uses": "may: the bytes are those of the worker, which holds what it lists and what it hands on" },
+  interruptions: { "an object that no list cures": "may: a tab is not told which objects its worker has set apart" },
   list: { "a source that is a Kubernetes API": "a tab does not know what a module's source says of itself, so it marks its tokens" },
   pause: { "paused while it waits": PAUSE },
   persist: { "what cannot be kept": OPTIONS, "a host without storage": STANDS },
@@ -33,10 +34,8 @@ export const INLINE = {
   session: { "*": CLOCK },
   sharing: {
     shr_05: "may: bytes are counted between two calls, and what the port brings comes when it comes",
-    shr_06: "a worker that is short of memory is asked again by its tabs, so it fails and lists anew",
   },
   status: { "after synced the phase": STANDS },
-  watches: { "a relist ends watches": "a tab lists twice where history is gone" },
   "web-socket": {
     "the host's WebSocket": "a pause of one tab ends no socket of the worker",
     "sockets of several namespaces": "may: the worker closes its sockets later than its tabs are done",
