@@ -86,6 +86,7 @@ test("the tarball holds the built package and nothing else", () => {
     "dist/node.js",
     "dist/inline.js",
     "dist/worker.js",
+    "dist/thread.js",
     "dist/wasm/watchcache_bg.wasm",
     ...text,
   ]) {

@@ -111,7 +111,8 @@ export interface WatchCacheOptions<Index extends string = string> {
    * Where the streams are held. Default `"inline"`: by this page. `"shared"`: by one worker for all tabs of equal `identity`, server and options,
    * which cost the server what one of them does. `"worker"`: by a worker of this page alone, off its thread. Both need an `identity`.
    *
-   * Where there can be no worker, as in Node or under a Content-Security-Policy that forbids it, the page holds them itself and says so once.
+   * In Node `"worker"` is a thread, which keeps the process alive until `close()`. Where there can be no worker the page holds them
+   * itself and says so once. That is under a Content-Security-Policy that forbids it, and in Node with `"shared"`.
    * `stats().mode` tells which it is. `fetch`, `WebSocket` and the object of a source cannot be handed to a worker: they are `invalid`. Name the module that exports the source.
    */
   mode?: "inline" | "worker" | "shared" | undefined;

@@ -4,8 +4,11 @@ import type { Port } from "./port.js";
 /** Where the streams of a cache are held by somebody else than its page. */
 export type SharedMode = "worker" | "shared";
 
-/** Starts the package's own script as a worker of this name. */
-export type StartWorker = (mode: SharedMode, name: string) => Worker | SharedWorker;
+/** What starts a worker: it has a port, or is one. */
+export type Startable = Pick<Worker, "postMessage" | "addEventListener" | "terminate"> | Pick<SharedWorker, "port" | "addEventListener">;
+
+/** Starts the package's own script as a worker of this name. @throws where there can be none. */
+export type StartWorker = (mode: SharedMode, name: string) => Startable;
 
 /** What leads to a worker: where its script lies, or what opens a port to one. */
 export type WorkerOption = string | UrlLike | ((name: string) => Port);
@@ -25,8 +28,6 @@ export function openWorker(
   failed: (why: string) => void,
 ): Port {
   if (typeof given === "function") return given(name);
-  const needed = mode === "shared" ? "SharedWorker" : "Worker";
-  if (typeof (globalThis as Record<string, unknown>)[needed] !== "function") throw new Error(`this host has no ${needed}`);
   const worker = given === undefined ? start?.(mode, name) : startAt(mode, name, typeof given === "string" ? given : given.href);
   if (worker === undefined) throw new Error("this entry of the package has no script beside it: name one by the option worker");
   worker.addEventListener("error", () => failed("its script cannot be loaded, or a Content-Security-Policy without worker-src forbids it"));
@@ -38,7 +39,14 @@ export function openWorker(
   };
 }
 
+/** @throws where the host has no such workers. */
+export function needWorkers(mode: SharedMode): void {
+  const needed = mode === "shared" ? "SharedWorker" : "Worker";
+  if (typeof (globalThis as Record<string, unknown>)[needed] !== "function") throw new Error(`this host has no ${needed}`);
+}
+
 function startAt(mode: SharedMode, name: string, address: string): Worker | SharedWorker {
+  needWorkers(mode);
   const options = { type: "module", name } as const;
   return mode === "shared" ? new SharedWorker(address, options) : new Worker(address, options);
 }

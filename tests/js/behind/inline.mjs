@@ -36,6 +36,7 @@ export const INLINE = {
     shr_05: "may: bytes are counted between two calls, and what the port brings comes when it comes",
   },
   status: { "after synced the phase": STANDS },
+  threads: { "*": "may: its caches are behind threads already" },
   "web-socket": {
     "the host's WebSocket": "a pause of one tab ends no socket of the worker",
     "sockets of several namespaces": "may: the worker closes its sockets later than its tabs are done",
