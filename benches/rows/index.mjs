@@ -12,6 +12,7 @@ import namespaces from "./namespaces.mjs";
 import parts from "./parts.mjs";
 import path from "./path.mjs";
 import recovery from "./recovery.mjs";
+import relay from "./relay.mjs";
 import resting from "./resting.mjs";
 import size from "./size.mjs";
 import soak from "./soak.mjs";
@@ -40,4 +41,4 @@ export const ROWS = [
 ];
 
 /** Rows over real servers, which need Go. They are measured when they are named, and kept apart. */
-export const SERVER_ROWS = [etcd, apiserver, recovery];
+export const SERVER_ROWS = [etcd, apiserver, recovery, relay];

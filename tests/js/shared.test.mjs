@@ -43,7 +43,7 @@ test("what cannot be shared is invalid at once, with what to do", () => {
   for (const source of ["./source.js", ""])
     assert.throws(() => cache.resource({ source, id: "mine" }), {
       code: "invalid",
-      message: /^source is no URL of a module, .+import\.meta\.url/,
+      message: /^source is no URL of a module: give its whole address/,
     });
 });
 

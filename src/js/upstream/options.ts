@@ -47,7 +47,7 @@ const named =
   (value, name) => {
     if (typeof value !== "string" && (typeof value?.list === "function" || typeof value?.href !== "string")) return source(value, name);
     const address = addressOf(value);
-    if (!address) throw invalid(`${name} is no URL of a module, such as new URL("./source.js", import.meta.url)`);
+    if (!address) throw invalid(`${name} is no URL of a module: give its whole address, or a URL made with that of your script`);
     return address;
   };
 export const SOURCE: Bag<SourceSpec> = { source: named(WATCHED), id: text, poll };
