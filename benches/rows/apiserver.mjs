@@ -1,6 +1,6 @@
 // Events of a real kube-apiserver to 100 subscribers, through a proxy on the page's origin. It or its writers may be the limit of events a second. So the page's processor
 // time for the same events is measured too, and the time from a write to the last subscriber.
-import { Agent, request } from "node:https";
+import { callsOf } from "../lib/cluster-calls.mjs";
 import { OURS } from "../lib/peers.mjs";
 import { servedInTurns, servedLines } from "../lib/served.mjs";
 import { Cluster } from "../../tests/servers/harness/cluster.mjs";
@@ -11,23 +11,6 @@ const PLANS = { full: { rounds: 7, events: 2_000, objects: 200 }, quick: { round
 const NAMES = [OURS, "WebSocket and JSON.parse by hand", "client-node informer"];
 const WRITERS = 16;
 const FILLER = "filler ".repeat(60);
-
-/** Calls with kept connections. @param {Cluster} cluster */
-function caller(cluster) {
-  const agent = new Agent({ keepAlive: true, maxSockets: WRITERS, ca: cluster.certificate });
-  const call = (method, path, body) =>
-    new Promise((resolve, reject) => {
-      const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-      const headers = { authorization: `Bearer ${cluster.tokens.admin}`, "content-type": type };
-      const asked = request(cluster.secureUrl + path, { method, agent, headers }, (answer) => {
-        answer.resume();
-        answer.on("end", () => (answer.statusCode < 300 ? resolve() : reject(new Error(`${method} ${path}: ${answer.statusCode}`))));
-      });
-      asked.on("error", reject);
-      asked.end(JSON.stringify(body));
-    });
-  return { call, end: () => agent.destroy() };
-}
 
 /** So many at once. @param {number} count @param {(n: number) => Promise<void>} work */
 async function many(count, work) {
@@ -41,7 +24,7 @@ async function many(count, work) {
 async function measure({ browser, page, mode, say }) {
   const { rounds, events, objects } = PLANS[mode];
   const cluster = await Cluster.start();
-  const { call, end } = caller(cluster);
+  const { call, end } = callsOf(cluster, WRITERS);
   const files = servePage(page, CONTENT_SECURITY_POLICY);
   const serve = (asked, answer) => {
     if (/^\/apis?\//.test(asked.url)) return false;

@@ -2,11 +2,11 @@
 // over TLS, which is a part of what it does. The relay's do not: whatever stands before it ends TLS.
 import { fork } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Cluster } from "../../tests/servers/harness/cluster.mjs";
 import { RelayProcess } from "../../tests/relay/command.mjs";
+import { callsOf } from "../lib/cluster-calls.mjs";
 import { median } from "../lib/report.mjs";
 
 const PLANS = {
@@ -49,24 +49,6 @@ class Clients {
   }
 }
 
-/** @param {Cluster} cluster */
-function caller(cluster) {
-  const agent = new Agent({ keepAlive: true, ca: cluster.certificate });
-  const call = (method, path, body) =>
-    new Promise((resolve, reject) => {
-      const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
-      const headers = { authorization: `Bearer ${cluster.tokens.admin}`, "content-type": type };
-      const asked = request(cluster.secureUrl + path, { method, agent, headers }, (answer) => {
-        let text = "";
-        answer.setEncoding("utf8").on("data", (chunk) => (text += chunk));
-        answer.on("end", () => (answer.statusCode < 300 ? resolve(text) : reject(new Error(`${method} ${path}: ${answer.statusCode}`))));
-      });
-      asked.on("error", reject);
-      asked.end(body && JSON.stringify(body));
-    });
-  return { call, end: () => agent.destroy() };
-}
-
 /** Watches of config maps that the server has open. */
 async function watchesOf(call) {
   const metrics = await call("GET", "/metrics");
@@ -77,7 +59,7 @@ async function watchesOf(call) {
 async function measure({ mode, say }) {
   const { clients, rounds, events, everyMs } = PLANS[mode];
   const cluster = await Cluster.start();
-  const { call, end } = caller(cluster);
+  const { call, end } = callsOf(cluster);
   const path = "/api/v1/namespaces/default/configmaps";
   const valueOf = () => ({ data: { at: String(performance.timeOrigin + performance.now()), filler: FILLER } });
   let relay;

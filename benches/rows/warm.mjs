@@ -1,5 +1,5 @@
 // A start from what was kept on disk, against a list from a server on the same machine.
-import { createServer, connect } from "node:net";
+import { TroubledProxy } from "../../tests/e2e/proxy.mjs";
 import { startServer } from "../../www/server/index.mjs";
 import { withPage } from "../lib/pages.mjs";
 import { OURS } from "../lib/peers.mjs";
@@ -17,44 +17,23 @@ const WRITING = "writing";
 const BYTES = "bytes from the server";
 const EVENTS_A_SECOND = 200;
 
-/** What goes through to a server, and how many bytes of it come back. @param {string} url */
-async function counting(url) {
-  const counted = { bytes: 0, url: "", close: () => {} };
-  const { hostname, port } = new URL(url);
-  const sockets = new Set();
-  const server = createServer((near) => {
-    const far = connect(Number(port), hostname);
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on("error", () => {});
-      socket.on("close", () => (sockets.delete(socket), near.destroy(), far.destroy()));
-    }
-    far.on("data", (chunk) => (counted.bytes += chunk.length));
-    near.pipe(far).pipe(near);
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
-  counted.url = `http://127.0.0.1:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}`;
-  counted.close = () => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  };
-  return counted;
-}
-
 /** The bytes of one start. */
 async function bytesOf(browser, url, harness, pods) {
-  const counted = await counting(url);
+  const proxy = await TroubledProxy.start(url);
+  const sockets = [];
+  proxy.server.on("connection", (socket) => sockets.push(socket));
+  const bytes = () => sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
   try {
-    return await withPage(browser, counted.url, async ({ run }) => {
+    return await withPage(browser, proxy.url, async ({ run }) => {
       await run("openWarm", { harness, pods });
-      const before = counted.bytes;
+      const before = bytes();
       await run("roundWarm", { what: "all" });
-      const { bytes } = counted;
+      const brought = bytes() - before;
       await run("closeWarm");
-      return bytes - before;
+      return brought;
     });
   } finally {
-    counted.close();
+    await proxy.close();
   }
 }
 

@@ -189,6 +189,16 @@ test("where the newest tab's credentials are refused, those before it are asked"
   for (const { pods } of tabs) assert.equal(pods.size, 3);
 });
 
+test("a worker that has failed welcomes nobody any more", async (t) => {
+  const server = await serving(t);
+  const worker = hub();
+  worker.die("unreachable");
+  const { cache, pods, warned } = opened(t, { ...shared, server: server.url, worker: () => portTo(worker) });
+  await pods.synced();
+  assert.deepEqual([cache.stats().mode, warned.length], ["inline", 1]);
+  assert.match(warned[0], /this page holds its streams itself: unreachable$/);
+});
+
 test("a worker that hangs is given up, and one of another name goes on in its place", async (t) => {
   const server = await serving(t);
   t.mock.timers.enable({ apis: ["setInterval"] });
