@@ -105,6 +105,11 @@ impl Held {
         self.store.get(object.key()).filter(|held| held.version() == object.version())
     }
 
+    /// The objects of a parcel, which rest here from now on: see [`parcel`](crate::object::rest::parcel).
+    pub(super) fn open(&mut self, parcel: &[u8]) -> Result<Vec<Rc<Object>>, Error> {
+        self.packer.open(parcel)
+    }
+
     /// An object has come in a list, and waits to be packed; `known` is its [`Held::same_version`].
     pub(super) fn pack_later(&mut self, object: &Rc<Object>, known: Option<&Rc<Object>>) {
         self.packer.listed(object, known);

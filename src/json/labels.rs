@@ -33,7 +33,7 @@ pub(crate) fn no_labels() -> Labels {
 
 /// The labels in a value that was checked before. If a name occurs twice, the last one counts. Labels that are not strings are left out. A
 /// value that is not an object has no labels.
-pub(super) fn labels(raw: &[u8]) -> Labels {
+pub(crate) fn labels(raw: &[u8]) -> Labels {
     if raw.first() != Some(&b'{') {
         return no_labels();
     }

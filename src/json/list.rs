@@ -39,8 +39,6 @@ pub struct ListHead {
     pub remaining: Option<u64>,
     /// What stood under `items`.
     pub items: GivenItems,
-    /// `metadata.keptAt`: when the state was kept, in milliseconds since 1970, where it was restored and nobody has confirmed it. Only a relay says so.
-    pub kept_at: Option<u64>,
 }
 
 /// An item that is not valid JSON. Only its names are known.
@@ -314,7 +312,7 @@ impl ListScanner {
     fn read_head(&self) -> Result<ListHead, JsonError> {
         self.check_head(&self.head)?;
         let mut fields = FieldSet::bare();
-        for path in ["kind", "metadata.resourceVersion", "metadata.continue", "metadata.remainingItemCount", "items", "metadata.keptAt"] {
+        for path in ["kind", "metadata.resourceVersion", "metadata.continue", "metadata.remainingItemCount", "items"] {
             if let Ok(path) = Path::parse(path) {
                 fields.slot(&path);
             }
@@ -334,7 +332,6 @@ impl ListScanner {
                 Some(Scalar::Null) => GivenItems::Null,
                 _ => GivenItems::Missing,
             },
-            kept_at: values.get(5).and_then(|time| time.text().parse().ok()),
         })
     }
 }

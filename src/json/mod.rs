@@ -51,7 +51,7 @@ pub use fields::{FieldSet, Slot};
 pub use frame::{Frame, FrameType, scan_frame};
 pub use identity::{Identity, identify};
 pub use labels::Labels;
-pub(crate) use labels::no_labels;
+pub(crate) use labels::{labels as read_labels, no_labels};
 pub use list::{BrokenItem, GivenItems, ListHead, ListItems, ListScanner};
 pub use patch::patch;
 pub use path::Path;

@@ -1,6 +1,6 @@
 //! One object at one version: its bytes, and the few facts that the cache needs of them.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::rc::Rc;
 
 use super::rest::body::{Before, Body, Whole};
@@ -101,6 +101,30 @@ impl Object {
             ..Self::of(Rc::new(head), version, fields, scanned.bytes)
         };
         Ok(object.measured())
+    }
+
+    /// One that was packed elsewhere, and is taken as it is.
+    pub(super) fn at_rest(facts: &Facts<'_>, body: Body<Self>) -> Result<Rc<Self>, Error> {
+        let Facts { namespace, name, version, uid, labels, comparable } = *facts;
+        let (key, uid) = (key(namespace, name)?, uid.map(Into::into));
+        let head = Head { namespace_len: namespace.len(), key, uid, labels: labels.clone() };
+        let object = Self {
+            comparable: Cell::new(comparable),
+            body: RefCell::new(body),
+            ..Self::of(Rc::new(head), version.clone(), no_fields(), Box::default())
+        };
+        Ok(object.measured())
+    }
+
+    /// What is known of it without its text.
+    pub(super) fn facts(&self) -> Facts<'_> {
+        let (namespace, name, version, comparable) = (self.namespace(), self.name(), &self.version, self.comparable.get());
+        Facts { namespace, name, version, uid: self.uid(), labels: &self.head.labels, comparable }
+    }
+
+    /// How its text is held.
+    pub(super) fn body(&self) -> Ref<'_, Body<Self>> {
+        self.body.borrow()
     }
 
     /// The version that an update makes of this one, whose text is `held`.
@@ -413,6 +437,22 @@ impl Whole for Object {
     fn text(&self) -> Text {
         Self::text(self)
     }
+}
+
+/// What is known of an object without its text.
+pub(super) struct Facts<'a> {
+    /// Empty for cluster-scoped objects.
+    pub(super) namespace: &'a str,
+    /// `metadata.name`.
+    pub(super) name: &'a str,
+    /// `metadata.resourceVersion`.
+    pub(super) version: &'a Version,
+    /// `metadata.uid`.
+    pub(super) uid: Option<&'a str>,
+    /// `metadata.labels`.
+    pub(super) labels: &'a Labels,
+    /// See [`Object::is_comparable`].
+    pub(super) comparable: Option<u8>,
 }
 
 /// The object's identity and labels.

@@ -1,4 +1,6 @@
-//! A block: some objects of one state, compressed. A number in front says how long the text is.
+//! A block: the parcel of some objects of one state, compressed. A number in front says how long that is.
+//!
+//! A parcel has a dictionary, and texts that came too late to be packed. So it is compressed once more.
 
 use std::rc::Rc;
 
@@ -6,6 +8,7 @@ use lz4_flex::block::{compress_into, decompress_into, get_maximum_output_size};
 use xxhash_rust::xxh64::xxh64;
 
 use crate::object::Object;
+use crate::object::rest::parcel;
 
 /// Bytes of the number.
 const LENGTH_BYTES: usize = size_of::<u32>();
@@ -17,15 +20,9 @@ pub(super) fn checksum(bytes: &[u8]) -> u64 {
     xxh64(bytes, 0)
 }
 
-/// The block of these objects. `None` where their text is longer than a block may be.
+/// The block of these objects. `None` where their parcel is longer than a block may be.
 pub(super) fn encode(objects: &[Rc<Object>]) -> Option<Vec<u8>> {
-    let mut text = Vec::with_capacity(objects.iter().map(|object| object.size()).sum());
-    for (at, object) in objects.iter().enumerate() {
-        if at > 0 {
-            text.push(b',');
-        }
-        text.extend_from_slice(&object.lend());
-    }
+    let text = parcel(objects);
     let length = u32::try_from(text.len()).ok()?;
     let mut block = vec![0; LENGTH_BYTES + get_maximum_output_size(text.len())];
     block[..LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());
@@ -34,7 +31,7 @@ pub(super) fn encode(objects: &[Rc<Object>]) -> Option<Vec<u8>> {
     Some(block)
 }
 
-/// The objects of a block as text, with commas between them.
+/// The parcel in a block.
 pub(super) fn decode(block: &[u8]) -> Option<Vec<u8>> {
     let (length, packed) = block.split_first_chunk::<LENGTH_BYTES>()?;
     let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
@@ -53,11 +50,11 @@ mod tests {
     #[test]
     fn objects_come_back_as_they_were_and_are_small() {
         let objects: Vec<_> = (0..50).map(|number| named(&format!("ns/pod-{number}"), number + 1)).collect();
-        let text: Vec<u8> = objects.iter().map(|object| object.text().to_vec()).collect::<Vec<_>>().join(&b',');
+        let length: usize = objects.iter().map(|object| object.text().len()).sum();
         let block = encode(&objects).unwrap();
-        assert!(block.len() * 3 < text.len(), "{} of {}", block.len(), text.len());
-        assert_eq!(decode(&block).unwrap(), text);
-        assert_eq!(decode(&encode(&[]).unwrap()).unwrap(), b"");
+        assert!(block.len() * 3 < length, "{} of {length}", block.len());
+        assert_eq!(decode(&block).unwrap(), parcel(&objects));
+        assert_eq!(decode(&encode(&[]).unwrap()).unwrap(), parcel(&[]));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::time::WallTime;
 use crate::version::Version;
 
 /// The format of heads and blocks. Another one is as good as nothing.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// A block of a state, as its head names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn one_of_a_newer_format_is_none() {
-        let document = String::from_utf8(head().encode()[16..].to_vec()).unwrap().replace("\"format\":1", "\"format\":2");
+        let document = String::from_utf8(head().encode()[16..].to_vec()).unwrap().replace("\"format\":2", "\"format\":3");
         assert_eq!(Head::decode(format!("{:016x}{document}", checksum(document.as_bytes())).as_bytes()), None);
     }
 }

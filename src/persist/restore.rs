@@ -1,22 +1,23 @@
 //! The state that a head and its blocks are, or nothing.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use futures::StreamExt;
 use futures::future::{Either, select};
-use futures::stream::{self, LocalBoxStream};
+use futures::stream::LocalBoxStream;
 
 use super::block::{checksum, decode};
 use super::head::Head;
 use super::keeper::Kept;
 use super::writer::Writer;
-use crate::json::FieldSet;
 use crate::message::Restored;
 use crate::object::Object;
 use crate::runtime::SharedRuntime;
-use crate::source::page;
+use crate::status::Error;
 use crate::time::{Millis, WallTime};
+
+/// Makes objects of the parcel in a block.
+pub(crate) type Open<'a> = &'a mut dyn FnMut(&[u8]) -> Result<Vec<Rc<Object>>, Error>;
 
 /// How long a storage may take for the next thing that it is asked for. A list is as good as one that hangs.
 pub const MAX_READ_MS: Millis = 3_000;
@@ -50,31 +51,23 @@ impl Found {
 
     /// Reads the next block; the host has its turns meanwhile. Its objects, and how many follow. Nothing behind the last one; nor where a block is
     /// missing, changed, or no part of the state.
-    pub async fn next(&mut self, fields: &RefCell<FieldSet>, runtime: &SharedRuntime) -> Option<(Vec<Rc<Object>>, u64)> {
+    pub async fn next(&mut self, open: Open<'_>, runtime: &SharedRuntime) -> Option<(Vec<Rc<Object>>, u64)> {
         let sum = self.head.blocks.get(self.read)?.checksum;
         let Either::Left((block, _)) = select(self.blocks.next(), runtime.sleep(MAX_READ_MS)).await else { return None };
         let block = block.filter(|block| checksum(block) == sum)?;
         let before = self.objects.len();
-        self.take(decode(&block)?, fields, runtime).await?;
+        self.take(open(&decode(&block)?).ok()?)?;
         self.read += 1;
         let left = u64::from(self.head.objects).saturating_sub(self.objects.len() as u64);
         Some((self.objects[before..].to_vec(), left))
     }
 
-    async fn take(&mut self, text: Vec<u8>, fields: &RefCell<FieldSet>, runtime: &SharedRuntime) -> Option<()> {
-        let open = format!(r#"{{"kind":"List","metadata":{{"resourceVersion":"{}"}},"items":["#, self.head.version).into_bytes();
-        let body = stream::iter([open, text, b"]}".to_vec()].map(Ok)).boxed_local();
-        let (objects, head) = (&mut self.objects, &self.head);
-        let mut is_sound = true;
-        let mut item = |scanned| match Object::new(scanned) {
-            Ok(object) => {
-                is_sound &= *object.version() <= head.version && objects.last().is_none_or(|last| last.key() < object.key());
-                objects.push(object);
-            }
-            Err(_) => is_sound = false,
-        };
-        page::read(body, fields, &**runtime, &mut item).await.ok()?;
-        is_sound.then_some(())
+    fn take(&mut self, objects: Vec<Rc<Object>>) -> Option<()> {
+        for object in objects {
+            let is_sound = *object.version() <= self.head.version && self.objects.last().is_none_or(|last| last.key() < object.key());
+            self.objects.push(is_sound.then_some(object)?);
+        }
+        Some(())
     }
 
     /// The whole state, once all its blocks are read, and a writer that knows what is there of it. `None` where they are no whole state.
@@ -91,11 +84,14 @@ impl Found {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::object::rest::Packer;
     use crate::persist::{Plan, Written};
     use crate::runtime::virtual_time::{VirtualTime, WALL_AT_START};
     use crate::store::Store;
     use crate::testing::named;
     use crate::version::Version;
+    use futures::stream;
+    use std::cell::RefCell;
     use std::collections::BTreeMap;
     use std::rc::Rc;
 
@@ -127,7 +123,7 @@ mod tests {
 
     struct Rig {
         time: Rc<VirtualTime>,
-        fields: RefCell<FieldSet>,
+        packer: RefCell<Packer>,
         store: Store,
         writer: Writer,
         disk: Disk,
@@ -137,7 +133,7 @@ mod tests {
         fn new(objects: usize) -> Self {
             let mut rig = Self {
                 time: VirtualTime::new(0),
-                fields: RefCell::new(FieldSet::new(Vec::new())),
+                packer: RefCell::default(),
                 store: Store::new(),
                 writer: Writer::default(),
                 disk: Disk::default(),
@@ -170,7 +166,8 @@ mod tests {
             let runtime: SharedRuntime = self.time.clone();
             let mut found = Found::of(kept, runtime.wall(), AGE)?;
             let mut read = 0;
-            while let Some((objects, left)) = self.time.run_until(found.next(&self.fields, &runtime)) {
+            while let Some((objects, left)) = self.time.run_until(found.next(&mut |parcel| self.packer.borrow_mut().open(parcel), &runtime))
+            {
                 read += objects.len();
                 assert_eq!(left as usize + read, found.head.objects as usize);
             }
@@ -306,9 +303,9 @@ mod tests {
         let hangs = Kept { blocks: kept.blocks.take(1).chain(stream::pending()).boxed_local(), ..kept };
         let runtime: SharedRuntime = rig.time.clone();
         let mut found = Found::of(hangs, runtime.wall(), AGE).unwrap();
-        assert!(rig.time.run_until(found.next(&rig.fields, &runtime)).is_some());
+        assert!(rig.time.run_until(found.next(&mut |parcel| rig.packer.borrow_mut().open(parcel), &runtime)).is_some());
         let began = runtime.now();
-        assert!(rig.time.run_until(found.next(&rig.fields, &runtime)).is_none());
+        assert!(rig.time.run_until(found.next(&mut |parcel| rig.packer.borrow_mut().open(parcel), &runtime)).is_none());
         assert_eq!(runtime.now().since(began), MAX_READ_MS);
         assert!(found.whole().is_none());
     }

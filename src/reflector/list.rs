@@ -7,7 +7,7 @@ use futures::stream::{self, StreamExt};
 
 use super::breaker::Verb;
 use super::failure;
-use super::host::{Asked, Listen, Stop};
+use super::host::{Asked, Host, Listen, Stop};
 use super::listing::Listing;
 use super::liveness::Watchdog;
 use super::reflector::Reflector;
@@ -16,9 +16,8 @@ use super::throttle::Outgoing;
 use crate::connection::Connection;
 use crate::json::{ListHead, ListScanner};
 use crate::source::page::{Pace, read_with};
-use crate::source::{ListRequest, PageStream};
+use crate::source::{HeldState, ListRequest, PageStream, buffers};
 use crate::status::Error;
-use crate::time::WallTime;
 
 /// How often a page behind the first is asked for again before the list is given up, as client-go's transport does.
 const MAX_PAGE_RETRIES: u32 = 10;
@@ -26,6 +25,15 @@ const MAX_PAGE_RETRIES: u32 = 10;
 /// So many bytes of a page have to come within the time that a stream may be silent. Otherwise a page that trickles would never end, and nobody
 /// would be told.
 const MIN_PROGRESS_BYTES: usize = 1 << 10;
+
+/// What is known of small objects beside their packed texts takes more than those. So many bytes are looked for, for each of a parcel.
+const GROWTH: usize = 4;
+
+/// What a page is read from.
+enum Answer {
+    Page(PageStream),
+    Held(HeldState),
+}
 
 /// Why there is no list, or no page of one.
 enum Halt {
@@ -94,14 +102,23 @@ impl Reflector {
         let outgoing = Outgoing { verb: Verb::List, listen: Listen::LISTING, announced };
         let permit = self.throttle.admit(&mut self.beside, outgoing).await?;
         let watchdog = self.liveness.watchdog(self.host.now());
-        let answer = self.beside.until(Listen::LISTING, Some(&watchdog), self.source.list(request)).await;
-        let answer = match answer {
+        let held = self.reader.opener.get().and_then(|_| self.source.held());
+        let asked = async {
+            match held {
+                Some(held) => held.await.map(Answer::Held),
+                None => self.source.list(request).await.map(Answer::Page),
+            }
+        };
+        let answer = match self.beside.until(Listen::LISTING, Some(&watchdog), asked).await {
             Ok(answer) => answer,
             Err(Stop::Deadline) => Err(self.liveness.silence("the server has not answered the list")),
             Err(Stop::Asked) => return Err(Halt::Asked),
         };
         self.throttle.heard(permit, answer.as_ref().err());
-        let head = self.read(answer?, &watchdog, listing).await?;
+        let head = match answer? {
+            Answer::Page(body) => self.read(body, &watchdog, listing).await?,
+            Answer::Held(held) => self.take(held, &watchdog, listing).await?,
+        };
         self.reader.kinds.listed(head.kind.as_deref(), listing.is_empty())?;
         listing.set_aside(&mut self.quarantine)?;
         // Nothing of a page is told before all of it has proved to be sound.
@@ -112,12 +129,37 @@ impl Reflector {
         listing.end_page();
         let first = listing.pager.version().is_none();
         listing.pager.follow(&head)?;
-        listing.kept_at = head.kept_at.map(WallTime::from_unix_millis);
         if let Some(version) = listing.pager.version().filter(|_| first && listing.pager.is_under_way()) {
             let request = self.watch_request(version);
             self.beside.begin(version, self.source.watch(request));
         }
         Ok(())
+    }
+
+    /// Takes what another cache holds, as the one page of a list.
+    async fn take(&mut self, held: HeldState, watchdog: &Watchdog, listing: &mut Listing) -> Result<ListHead, Halt> {
+        let HeldState { version, kept_at, mut parcels } = held;
+        listing.kept_at = kept_at;
+        let (Host { runtime, slice, .. }, reader) = (&*self.host, self.reader.clone());
+        let taking = async {
+            while let Some(parcel) = parcels.next().await {
+                let parcel = parcel?;
+                slice.waited(runtime.recent());
+                watchdog.feed(runtime.recent());
+                buffers::look_ahead(parcel.len() * GROWTH)?;
+                let opener = reader.opener.get();
+                listing.take(opener.map_or_else(|| Ok(Vec::new()), |open| open(&parcel))?, &reader);
+                if slice.worked(runtime.now()) {
+                    slice.rest(&**runtime).await;
+                }
+            }
+            Ok(ListHead { version: Some(version.to_string()), ..ListHead::default() })
+        };
+        match self.beside.until(Listen::LISTING, Some(watchdog), taking).await {
+            Ok(head) => head.map_err(Halt::Failed),
+            Err(Stop::Asked) => Err(Halt::Asked),
+            Err(Stop::Deadline) => Err(Halt::Failed(self.liveness.silence("the list has hardly moved"))),
+        }
     }
 
     /// Reads the body of a page, and takes meanwhile what the watch beside it brings.

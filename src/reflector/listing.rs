@@ -54,7 +54,7 @@ impl Listing {
     /// the apiserver's own cacher does.
     pub(super) fn new(page_size: u32) -> Self {
         let limit = (page_size > 0).then_some(page_size);
-        Self::of(Pager::new(ListRequest { limit, as_held: true, ..ListRequest::default() }))
+        Self::of(Pager::new(ListRequest { limit, ..ListRequest::default() }))
     }
 
     fn of(pager: Pager) -> Self {
@@ -92,6 +92,12 @@ impl Listing {
     /// Whether there is no object yet.
     pub(super) fn is_empty(&self) -> bool {
         self.objects.is_empty()
+    }
+
+    /// Takes objects as they are.
+    pub(super) fn take(&mut self, objects: Vec<Rc<Object>>, reader: &Reader) {
+        reader.arrived(&objects);
+        self.objects.extend(objects);
     }
 
     /// Takes the items of the page under way; `again` if it is not the first list, so that something may be held of them.

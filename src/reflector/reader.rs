@@ -38,17 +38,21 @@ pub(super) struct Unreadable {
 /// Nothing of a page is told before all of it has proved to be sound, and messages wait for their receiver. What is seen may never be told.
 pub type Arrival = Box<dyn Fn(&[Rc<Object>])>;
 
+/// Makes objects of what a source holds packed.
+pub type Opener = Box<dyn Fn(&[u8]) -> Result<Vec<Rc<Object>>, Error>>;
+
 /// With which paths objects are read, and of which kind they must be.
 pub(super) struct Reader {
     pub(super) fields: Rc<RefCell<FieldSet>>,
     pub(super) kinds: Kinds,
     pub(super) arrival: OnceCell<Arrival>,
+    pub(super) opener: OnceCell<Opener>,
     pub(super) comparisons: Comparisons,
 }
 
 impl Reader {
     pub(super) fn new(fields: Rc<RefCell<FieldSet>>, kinds: Kinds) -> Self {
-        Self { fields, kinds, arrival: OnceCell::new(), comparisons: Comparisons::default() }
+        Self { fields, kinds, arrival: OnceCell::new(), opener: OnceCell::new(), comparisons: Comparisons::default() }
     }
 
     /// Reads a frame of a watch, and gives its buffer back.

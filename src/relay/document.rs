@@ -1,13 +1,16 @@
-//! Pages and frames of the Kubernetes wire, made of what a cacher holds.
+//! What a cacher holds, as pages and frames of the Kubernetes wire, and as parcels.
 
 use std::rc::Rc;
 
 use crate::cache::List;
+use crate::json::value::Value;
 use crate::json::write::Document;
 use crate::object::Object;
-use crate::source::PageStream;
+use crate::object::rest::parcel;
+use crate::source::{PageStream, ParcelStream};
 use crate::status::Error;
 use crate::time::WallTime;
+use crate::version::Version;
 use crate::watch::{EventKind, WatchEvent};
 
 use futures::stream::{self, StreamExt};
@@ -15,17 +18,35 @@ use futures::stream::{self, StreamExt};
 /// Bytes of a page that are made at once. What reads them has its turn in between.
 const CHUNK_BYTES: usize = 64 << 10;
 
+/// Objects of a parcel: it is made at once, and opened at once.
+const PARCEL_OBJECTS: usize = 250;
+
+/// These objects as they rest.
+pub(super) fn parcels(objects: Vec<Rc<Object>>) -> ParcelStream {
+    let count = objects.len().div_ceil(PARCEL_OBJECTS);
+    let made = move |at: usize| parcel(&objects[at * PARCEL_OBJECTS..objects.len().min((at + 1) * PARCEL_OBJECTS)]);
+    stream::iter(0..count).map(move |at| Ok(made(at))).boxed_local()
+}
+
+/// The head of a state that crosses a channel: its parcels follow.
+pub(super) fn state_head(version: &Version, kept_at: Option<WallTime>) -> Vec<u8> {
+    let kept_at = kept_at.map(|at| at.as_unix_millis().to_string());
+    Document::new().text("version", &version.to_string()).optional("keptAt", kept_at.as_deref()).finish().into_bytes()
+}
+
+/// The version and the time in such a head; `None` where it is none.
+pub(super) fn read_state_head(head: &[u8]) -> Option<(Version, Option<WallTime>)> {
+    let head = Value::parse(head).ok()?;
+    let kept_at = head.text("keptAt")?.map(|at| at.parse().map(WallTime::from_unix_millis)).transpose().ok()?;
+    Some((Version::parse(head.text("version")??).ok()?, kept_at))
+}
+
 /// The body of a page, made as it is read.
-///
-/// `kept_at`: when the state was kept, where nobody has confirmed it.
-pub(super) fn page(list: List, kept_at: Option<WallTime>) -> PageStream {
+pub(super) fn page(list: List) -> PageStream {
     let mut metadata = Document::new();
     metadata.text("resourceVersion", &list.version.to_string()).optional("continue", list.continue_token.as_deref());
     if let Some(remaining) = list.remaining {
         metadata.raw("remainingItemCount", &remaining.to_string());
-    }
-    if let Some(at) = kept_at {
-        metadata.raw("keptAt", &at.as_unix_millis().to_string());
     }
     let head = format!(r#"{{"metadata":{},"items":["#, metadata.finish());
     let objects = list.objects.into_iter().peekable();
@@ -80,17 +101,17 @@ pub(super) fn refusal(error: Error) -> Result<Vec<u8>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::object::rest::Packer;
     use crate::runtime::virtual_time::VirtualTime;
     use crate::status::{ErrorCode, Status};
     use crate::testing::named;
-    use crate::version::Version;
 
     fn text(bytes: &[u8]) -> String {
         String::from_utf8_lossy(bytes).into_owned()
     }
 
     fn chunks(list: List) -> Vec<Vec<u8>> {
-        VirtualTime::new(1).run_until(page(list, None).map(Result::unwrap).collect())
+        VirtualTime::new(1).run_until(page(list).map(Result::unwrap).collect())
     }
 
     #[test]
@@ -112,6 +133,27 @@ mod tests {
         let chunks = chunks(List { objects, version: Version::from(7), ..List::default() });
         let lengths: Vec<_> = chunks.iter().map(Vec::len).collect();
         assert!(lengths.len() == 3 && lengths.iter().all(|length| *length < 2 * CHUNK_BYTES), "{lengths:?}");
+    }
+
+    #[test]
+    fn a_state_crosses_with_its_version_and_the_time_when_it_was_kept() {
+        for at in [None, Some(WallTime::from_unix_millis(1_700_000_000_000))] {
+            assert_eq!(read_state_head(&state_head(&Version::from(7), at)), Some((Version::from(7), at)));
+        }
+        for strange in ["", "{}", r#"{"version":"x"}"#, r#"{"version":7}"#, r#"{"version":"7","keptAt":"-1"}"#] {
+            assert_eq!(read_state_head(strange.as_bytes()), None, "{strange}");
+        }
+    }
+
+    #[test]
+    fn all_objects_are_in_some_parcel() {
+        for count in [0, 1, PARCEL_OBJECTS, PARCEL_OBJECTS + 1] {
+            let objects: Vec<_> = (0..count).map(|number| named(&format!("pod-{number:04}"), number as u64 + 1)).collect();
+            let mut packer = Packer::default();
+            let sent: Vec<Vec<u8>> = VirtualTime::new(1).run_until(parcels(objects.clone()).map(Result::unwrap).collect());
+            let came: Vec<_> = sent.iter().flat_map(|parcel| packer.open(parcel).unwrap()).collect();
+            assert!(came.iter().map(|object| object.text()).eq(objects.iter().map(|object| object.text())), "{count}");
+        }
     }
 
     #[test]

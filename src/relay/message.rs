@@ -16,6 +16,8 @@ pub type CallId = u32;
 pub enum Call {
     /// Pages, whose body is answered in chunks.
     List(ListRequest),
+    /// What is held: see [`crate::source::Source::held`]. The first item says of which version, the others are its parcels.
+    Held,
     /// A watch, answered frame by frame.
     Watch(WatchRequest),
     /// One object, or a part of it. Its document is the one item of the answer.

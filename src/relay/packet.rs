@@ -262,10 +262,13 @@ fn write_call(head: &mut Document, call: Call) -> Vec<u8> {
                 .optional("resourceVersionMatch", request.resource_version_match.as_deref())
                 .optional("continue", request.continue_token.as_deref());
             write_number(head, "limit", request.limit);
-            set_flag(head, "asHeld", request.as_held);
             if let Some(narrow) = request.narrow {
                 head.raw("narrow", &narrowed(&narrow));
             }
+            Vec::new()
+        }
+        Call::Held => {
+            head.text("call", "held");
             Vec::new()
         }
         Call::Watch(request) => {
@@ -293,12 +296,12 @@ fn read_call(head: &Value, document: Vec<u8>) -> Result<Call, Error> {
             resource_version_match: text(head, "resourceVersionMatch")?,
             limit: whole(head, "limit")?,
             continue_token: text(head, "continue")?,
-            as_held: is_set(head, "asHeld")?,
             narrow: match head.get("narrow") {
                 Value::Null => None,
                 narrow => Some(read_narrow(narrow)?),
             },
         }),
+        "held" => Call::Held,
         "watch" => Call::Watch(WatchRequest {
             resource_version: text(head, "resourceVersion")?.unwrap_or_default(),
             resource_version_match: text(head, "resourceVersionMatch")?,
@@ -467,16 +470,16 @@ mod tests {
         let patch = (prop::sample::select(kinds.to_vec()), bytes(), any::<bool>());
         let patch = patch.prop_map(|(kind, document, force)| Patch { kind, document, force });
         prop_oneof![
-            (maybe(), maybe(), option::of(any::<u32>()), maybe(), any::<bool>(), option::of(narrow())).prop_map(
-                |(resource_version, resource_version_match, limit, continue_token, as_held, narrow)| Call::List(ListRequest {
+            (maybe(), maybe(), option::of(any::<u32>()), maybe(), option::of(narrow())).prop_map(
+                |(resource_version, resource_version_match, limit, continue_token, narrow)| Call::List(ListRequest {
                     resource_version,
                     resource_version_match,
                     limit,
                     continue_token,
-                    as_held,
                     narrow
                 })
             ),
+            Just(Call::Held),
             (word(), maybe(), option::of(any::<bool>()), any::<bool>(), any::<u32>()).prop_map(
                 |(resource_version, resource_version_match, send_initial_events, allow_watch_bookmarks, timeout_seconds)| Call::Watch(
                     WatchRequest { resource_version, resource_version_match, send_initial_events, allow_watch_bookmarks, timeout_seconds }

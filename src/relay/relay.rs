@@ -6,12 +6,12 @@ use futures::future::LocalBoxFuture;
 use futures::stream::LocalBoxStream;
 use futures::{FutureExt, StreamExt, future};
 
-use super::document::page;
+use super::document::{page, parcels};
 use super::streams::Streams;
-use crate::cache::{Cacher, Flush, List, ListOptions, Resource, signal};
+use crate::cache::{Cacher, Flush, ListOptions, Resource, signal};
 use crate::connection::{Phase, Standing};
 use crate::selector::field::escape;
-use crate::source::{Collection, FrameStream, ListRequest, Narrow, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
+use crate::source::{Collection, FrameStream, HeldState, ListRequest, Narrow, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
 use crate::status::Error;
 use crate::watch::WatchOptions;
 
@@ -68,21 +68,23 @@ fn options(request: ListRequest) -> ListOptions {
 impl Source for Relay {
     fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
         let resource = self.resource.clone();
-        async move {
-            if !request.as_held {
-                return Ok(page(resource.list(options(request)).await?, None));
-            }
-            // What is held, however it stands. A server would ask its own upstream while that is out of reach, and whoever comes early, or then, would
+        async move { Ok(page(resource.list(options(request)).await?)) }.boxed_local()
+    }
+
+    fn held(&self) -> Option<LocalBoxFuture<'static, Result<HeldState, Error>>> {
+        let resource = self.resource.clone();
+        let state = async move {
+            // However it stands. A server would ask its own upstream while that is out of reach, and whoever comes early, or then, would
             // cost one more list. Why it does not come is told by `standing`.
             let held = resource.with(|cacher| cacher.availability_mut().wait_held());
             held.await.unwrap_or_else(|_| Err(Error::closed()))?;
-            let (list, kept_at) = resource.with(|cacher| {
-                let objects = cacher.store().iter().cloned().collect();
-                (List { objects, version: cacher.version().clone(), ..List::default() }, cacher.availability().restored_at())
-            });
-            Ok(page(list, kept_at))
-        }
-        .boxed_local()
+            Ok(resource.with(|cacher| HeldState {
+                version: cacher.version().clone(),
+                kept_at: cacher.availability().restored_at(),
+                parcels: parcels(cacher.store().iter().cloned().collect()),
+            }))
+        };
+        Some(state.boxed_local())
     }
 
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {

@@ -12,9 +12,10 @@ use futures::stream::LocalBoxStream;
 use futures::{FutureExt, Stream, StreamExt};
 use rustc_hash::FxHashMap;
 
+use super::document::read_state_head;
 use super::message::{Answer, CREDIT_BYTES, Call, CallId, Request};
 use crate::connection::{Connection, Standing};
-use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
+use crate::source::{Collection, FrameStream, HeldState, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
 use crate::status::Error;
 
 /// What a source says of itself before it is asked.
@@ -249,6 +250,18 @@ impl Drop for Answered {
 impl Source for Remote {
     fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
         self.call(Call::List(request)).map(|answered| answered.map(StreamExt::boxed_local)).boxed_local()
+    }
+
+    fn held(&self) -> Option<LocalBoxFuture<'static, Result<HeldState, Error>>> {
+        let answered = self.call(Call::Held);
+        let state = async move {
+            let mut answered = answered.await?;
+            let strange = || Error::protocol("the relay does not say of which version it is what it holds");
+            let head = answered.next().await.ok_or_else(strange)??;
+            let (version, kept_at) = read_state_head(&head).ok_or_else(strange)?;
+            Ok(HeldState { version, kept_at, parcels: answered.boxed_local() })
+        };
+        Some(state.boxed_local())
     }
 
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {

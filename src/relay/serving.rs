@@ -9,9 +9,10 @@ use futures::stream::LocalBoxStream;
 use futures::{FutureExt, StreamExt, stream};
 use rustc_hash::FxHashMap;
 
+use super::document::state_head;
 use super::message::{Answer, BATCH_BYTES, CREDIT_BYTES, Call, CallId, Request};
 use crate::runtime::{SharedRuntime, Task};
-use crate::source::Source;
+use crate::source::{HeldState, Source};
 use crate::status::Error;
 
 type Items = LocalBoxStream<'static, Result<Vec<u8>, Error>>;
@@ -123,6 +124,13 @@ async fn open(source: &dyn Source, call: Call) -> Result<Items, Error> {
     let one = |document: Vec<u8>| stream::iter([Ok(document)]).boxed_local();
     match call {
         Call::List(request) => source.list(request).await,
+        Call::Held => {
+            let HeldState { version, kept_at, parcels } = match source.held() {
+                Some(held) => held.await?,
+                None => return Err(Error::protocol("the relay is asked for what it holds, and holds nothing")),
+            };
+            Ok(stream::iter([Ok(state_head(&version, kept_at))]).chain(parcels).boxed_local())
+        }
         Call::Watch(request) => source.watch(request).await,
         Call::Get(object, subresource) => source.get(object, subresource).await.map(one),
         Call::Write(request) => source.write(request).await.map(one),

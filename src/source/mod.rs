@@ -28,5 +28,5 @@ pub use self::pager::Pager;
 pub use self::polled::Polled;
 pub use self::refusal::Refusal;
 pub use self::request::{ListRequest, Narrow, WatchRequest};
-pub use self::source::{Branches, Collection, FrameStream, OpenBranch, PageStream, Source, Turn};
+pub use self::source::{Branches, Collection, FrameStream, HeldState, OpenBranch, PageStream, ParcelStream, Source, Turn};
 pub use self::write::{DeleteOptions, ObjectName, Patch, PatchType, Preconditions, WriteParameters, WriteRequest};

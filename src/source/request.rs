@@ -11,8 +11,6 @@ pub struct ListRequest {
     pub limit: Option<u32>,
     /// `continue`, the token of the page before.
     pub continue_token: Option<String>,
-    /// What the source holds will do, where it is a cache itself: a reflector goes on from there. No other source heeds it.
-    pub as_held: bool,
     /// A part that would do. Whoever asks filters what comes, so a source that cannot narrow a list may leave it whole.
     pub narrow: Option<Narrow>,
 }

@@ -13,7 +13,7 @@ use super::write::{ObjectName, WriteRequest};
 use crate::connection::Standing;
 use crate::key::key;
 use crate::status::{Error, ErrorCode};
-use crate::time::Millis;
+use crate::time::{Millis, WallTime};
 use crate::version::Version;
 
 /// What of a Kubernetes API a source lists.
@@ -27,6 +27,19 @@ pub struct Collection {
 
 /// The body of one list page, as bytes in chunks of any size. Dropping it aborts the request.
 pub type PageStream = LocalBoxStream<'static, Result<Vec<u8>, Error>>;
+
+/// What a source holds that is a cache itself.
+pub struct HeldState {
+    /// Its version.
+    pub version: Version,
+    /// When it was kept, where it was restored and nobody has confirmed it.
+    pub kept_at: Option<WallTime>,
+    /// Its objects as they rest.
+    pub parcels: ParcelStream,
+}
+
+/// Objects as they rest, some of them an item. Dropping it ends the call.
+pub type ParcelStream = LocalBoxStream<'static, Result<Vec<u8>, Error>>;
 
 /// A watch stream: one frame (`{"type":…,"object":…}`) an item. It ends when the connection is closed; an `Err` item is its last.
 /// Dropping it closes the connection.
@@ -46,6 +59,11 @@ pub struct Turn {
 pub trait Source {
     /// Asks for one page. Resolves when the answer has begun; a refusal is an error with the server's Status where it gave one.
     fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>>;
+    /// What it holds, where it is a cache itself, however that stands: a reflector goes on from there. It resolves once anything is held. `None`, mostly:
+    /// whoever wants the state lists it.
+    fn held(&self) -> Option<LocalBoxFuture<'static, Result<HeldState, Error>>> {
+        None
+    }
     /// Opens the watch. Resolves once it is open; an upstream that cannot be reached is [`crate::status::ErrorCode::Network`].
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>>;
     /// What has to be waited for before a watch is asked for; it may be over at once. `None`, mostly: nothing. Whoever does not wait may be

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use futures::{FutureExt, StreamExt};
 use watchcache::cache::{Memory, Resource, ResourceConfig};
 use watchcache::connection::{Phase, Standing};
+use watchcache::object::Object;
 use watchcache::relay::Relay;
 use watchcache::source::{FrameStream, ListRequest, ObjectName, Source, WatchRequest, WriteParameters};
 use watchcache::status::{Error, ErrorCode};
@@ -219,14 +220,41 @@ fn stands(resource: &Rc<Resource>) -> (Phase, bool, Option<ErrorCode>) {
 }
 
 #[test]
+fn who_shares_one_has_its_objects_as_they_rest_there() {
+    for behind_a_channel in [false, true] {
+        let (rig, relay) = relay(&Setup::default());
+        let put = |number: u32, labels: &[(&str, &str)], word: &str| {
+            rig.upstream.put_with("default", &format!("large-{number}"), labels, &serde_json::json!({ "text": word.repeat(500) }));
+        };
+        (0..700).for_each(|number| put(number, &[("app", "a")], "same"));
+        rig.run(2_000);
+        put(7, &[("app", "b")], "since");
+        rig.run(0);
+        let forms = |resource: &Rc<Resource>| -> Vec<_> {
+            let form = |object: &Rc<Object>| (object.key().to_string(), object.labels().to_vec(), object.form());
+            resource.with(|cacher| cacher.store().iter().map(form).collect())
+        };
+        let unpacked = forms(&rig.resource).iter().filter(|(.., (length, raw))| *raw && *length > 1_000).count();
+        assert_eq!(unpacked, 1, "what has changed a moment ago waits to be packed");
+        let channel = behind_a_channel.then(|| Channel::new(relay.clone(), rig.time.clone()));
+        let tab = late(&rig, channel.as_ref().map_or(relay.clone(), |channel| channel.remote.clone()));
+        assert!(rows_of(&tab) == rig.rows());
+        assert!(forms(&tab) == forms(&rig.resource), "nothing was unpacked, and packed anew");
+        // What comes next finds them as it finds those of a list.
+        put(8, &[("app", "c")], "same");
+        put(7, &[("app", "b")], "again");
+        rig.upstream.delete("default", "large-9");
+        rig.run(2_000);
+        assert!(rows_of(&tab) == rig.rows());
+    }
+}
+
+#[test]
 fn who_shares_one_tells_what_becomes_of_its_stream() {
     for behind_a_channel in [false, true] {
         let (rig, relay) = relay(&Setup::default());
         let channel = behind_a_channel.then(|| Channel::new(relay.clone(), rig.time.clone()));
-        let source: Rc<dyn Source> = channel.as_ref().map_or(relay.clone(), |channel| channel.remote.clone());
-        let tab = Resource::new(ResourceConfig::named("pods"), source, rig.time.clone()).unwrap();
-        tab.start();
-        rig.run(10);
+        let tab = late(&rig, channel.as_ref().map_or(relay.clone(), |channel| channel.remote.clone()));
         assert_eq!(stands(&tab), (Phase::Live, false, None));
         (0..3).for_each(|_| rig.upstream.watch_faults.borrow_mut().push_back(WatchFault::Refuse(Error::network("gone"))));
         rig.upstream.drop_streams();
@@ -236,16 +264,16 @@ fn who_shares_one_tells_what_becomes_of_its_stream() {
         let retry_at = |resource: &Rc<Resource>| resource.with(|cacher| cacher.status().retry_at);
         assert_eq!(retry_at(&tab), retry_at(&rig.resource), "the next try is the relay's");
         // Who comes now sees the rows, and the same.
-        let late = self::late(&rig, &relay);
+        let late = self::late(&rig, relay.clone());
         assert_eq!((rows_of(&late), stands(&late)), (rig.rows(), stands(&rig.resource)));
         rig.run(60_000);
         assert_eq!([stands(&tab), stands(&late)], [(Phase::Live, false, None), (Phase::Live, false, None)]);
     }
 }
 
-/// Somebody who comes while the relay's stream is in whatever state.
-fn late(rig: &Rig, relay: &Rc<Relay>) -> Rc<Resource> {
-    let resource = Resource::new(ResourceConfig::named("pods"), relay.clone(), rig.time.clone()).unwrap();
+/// Somebody who has it as source, directly or behind a channel, and comes while its stream is in whatever state.
+fn late(rig: &Rig, source: Rc<dyn Source>) -> Rc<Resource> {
+    let resource = Resource::new(ResourceConfig::named("pods"), source, rig.time.clone()).unwrap();
     resource.start();
     rig.run(10);
     resource
@@ -258,7 +286,7 @@ fn who_shares_one_that_is_refused_tells_that_refusal_for_as_long_as_it_lasts() {
     (0..100).for_each(|_| rig.upstream.list_faults.borrow_mut().push_back(ListFault::Refuse(refused())));
     let relay = relay_over(rig.resource.clone(), Rc::new(Shared(rig.upstream.clone())));
     rig.resource.start();
-    let tab = late(&rig, &relay);
+    let tab = late(&rig, relay.clone());
     for second in 0..400 {
         let (phase, stale, error) = stands(&tab);
         assert_eq!((phase, stale, error), (Phase::Failed, false, Some(ErrorCode::Forbidden)), "after {second} s");
@@ -281,7 +309,7 @@ fn who_shares_one_sees_the_first_objects_of_its_first_list_before_that_is_whole(
     tab.start();
     rig.resource.start();
     rig.run(10);
-    let late = late(&rig, &relay);
+    let late = late(&rig, relay.clone());
     let listed = |resource: &Rc<Resource>| resource.with(|cacher| cacher.status().listed);
     for who in [&tab, &late] {
         assert_eq!((stands(who), listed(who)), ((Phase::Listing, false, None), listed(&rig.resource)));
@@ -319,15 +347,14 @@ fn a_new_list_shows_nothing_early_to_who_shares_it() {
 fn a_relist_that_takes_its_time_is_one_list_for_who_shares_it() {
     let (rig, relay) = relay(&Setup::default());
     let channel = Channel::new(relay.clone(), rig.time.clone());
-    let far = Resource::new(ResourceConfig::named("pods"), channel.remote.clone(), rig.time.clone()).unwrap();
-    far.start();
+    let far = late(&rig, channel.remote.clone());
     let tab = tab(&rig, &relay);
     let (list, gone) = (ListFault::Trickle(10), Error::from(watchcache::status::Status::new(410, "Expired", "too old")));
     rig.upstream.list_faults.borrow_mut().push_back(list);
     rig.upstream.watch_faults.borrow_mut().push_back(WatchFault::Refuse(gone));
     rig.run(2_000);
     // Also for a watch that has just begun.
-    let young = late(&rig, &relay);
+    let young = late(&rig, relay.clone());
     rig.upstream.drop_streams();
     rig.upstream.put("default", "missed");
     rig.upstream.delete("default", "pod-1");
@@ -344,10 +371,7 @@ fn who_shares_one_that_has_no_memory_tells_so_until_somebody_asks_again() {
     for behind_a_channel in [false, true] {
         let (rig, relay) = relay(&Setup::default());
         let channel = behind_a_channel.then(|| Channel::new(relay.clone(), rig.time.clone()));
-        let source: Rc<dyn Source> = channel.as_ref().map_or(relay.clone(), |channel| channel.remote.clone());
-        let tab = Resource::new(ResourceConfig::named("pods"), source, rig.time.clone()).unwrap();
-        tab.start();
-        rig.run(10);
+        let tab = late(&rig, channel.as_ref().map_or(relay.clone(), |channel| channel.remote.clone()));
         rig.resource.share_memory(&Memory::new(rig.resource.with(|cacher| cacher.stats().bytes) + 2_000));
         let rows = rows_of(&tab);
         rig.upstream.put_with("default", "large", &[], &serde_json::json!({ "text": "x".repeat(10_000) }));
@@ -357,7 +381,7 @@ fn who_shares_one_that_has_no_memory_tells_so_until_somebody_asks_again() {
             assert_eq!((stands(&rig.resource), stands(&tab), rows_of(&tab)), (starved, starved, rows.clone()), "after {second} s");
             rig.run(1_000);
         }
-        let late = late(&rig, &relay);
+        let late = late(&rig, relay.clone());
         assert_eq!((stands(&late), rows_of(&late)), (starved, rows.clone()));
         rig.upstream.delete("default", "large");
         rig.resource.resume();

@@ -61,7 +61,6 @@ fn oracle(page: &[u8]) -> Option<(Vec<Value>, ListHead)> {
             Some(Value::Null) => GivenItems::Null,
             Some(_) => GivenItems::Array,
         },
-        kept_at: None,
     };
     let items = items.unwrap_or_default();
     items.iter().all(Value::is_object).then_some((items, head))

@@ -210,7 +210,7 @@ fn ref_01_no_list_names_a_version() {
     rig.run(2 * SECOND);
     rig.handle.refresh();
     rig.run(10).assert_whole();
-    let unset = ListRequest { limit: Some(500), as_held: true, ..ListRequest::default() };
+    let unset = ListRequest { limit: Some(500), ..ListRequest::default() };
     assert_eq!(list_requests(&rig), [unset.clone(), unset]);
 }
 
@@ -236,7 +236,7 @@ fn lwt_01_pages_of_two_over_three() {
     let requests = list_requests(&rig);
     let token = requests[1].continue_token.clone();
     assert!(token.is_some());
-    let page = |continue_token| ListRequest { limit: Some(2), continue_token, as_held: true, ..ListRequest::default() };
+    let page = |continue_token| ListRequest { limit: Some(2), continue_token, ..ListRequest::default() };
     assert_eq!(requests, [page(None), page(token)]);
     let replay = rig.replay.borrow();
     let told: Vec<&Said> = replay.said.iter().map(|(_, said)| said).filter(|said| matches!(said, Said::Page { .. })).collect();
@@ -353,10 +353,7 @@ fn rf_13_without_pages_a_list_asks_for_everything_at_once() {
     rig.run(2 * SECOND);
     rig.handle.refresh();
     rig.run(10).assert_whole();
-    assert_eq!(
-        list_requests(&rig),
-        [ListRequest { as_held: true, ..ListRequest::default() }, ListRequest { as_held: true, ..ListRequest::default() }]
-    );
+    assert_eq!(list_requests(&rig), [ListRequest::default(), ListRequest::default()]);
 }
 
 /// client-go pages a later list only if its first came in pages; here all do.
@@ -383,7 +380,7 @@ fn rf_16_a_first_page_that_is_called_expired_has_failed() {
     rig.run(799);
     assert_eq!(rig.lists(), 1);
     rig.run(801).assert_whole();
-    let unset = ListRequest { limit: Some(500), as_held: true, ..ListRequest::default() };
+    let unset = ListRequest { limit: Some(500), ..ListRequest::default() };
     assert_eq!(list_requests(&rig), [unset.clone(), unset]);
     assert_eq!(rig.replay.borrow().errors()[0].code, ErrorCode::Expired);
 }

@@ -23,7 +23,7 @@ fn rf_01_a_list_then_a_watch_from_its_version() {
     rig.run(10).assert_whole();
     let requests = rig.upstream.requests.borrow();
     let [Request::List(0, list), Request::Watch(0, watch)] = requests.as_slice() else { panic!("{requests:?}") };
-    assert_eq!(*list, ListRequest { limit: Some(500), as_held: true, ..ListRequest::default() });
+    assert_eq!(*list, ListRequest { limit: Some(500), ..ListRequest::default() });
     assert_eq!((watch.resource_version.as_str(), watch.allow_watch_bookmarks), ("101", true));
     let replay = rig.replay.borrow();
     assert_eq!(replay.rows.keys().collect::<Vec<_>>(), ["bar", "baz", "foo", "qux", "zoo"]);

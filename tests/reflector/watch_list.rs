@@ -135,7 +135,7 @@ fn ref_16_a_server_without_it_is_listed_in_the_same_round() {
             refuse(upstream, [error.clone()]);
         });
         rig.run(0).assert_whole();
-        assert_eq!(list_requests(&rig), [ListRequest { limit: Some(500), as_held: true, ..ListRequest::default() }]);
+        assert_eq!(list_requests(&rig), [ListRequest { limit: Some(500), ..ListRequest::default() }]);
         assert_eq!(watch_requests(&rig), [for_state(""), for_changes("102")], "{error}");
         assert!(rig.replay.borrow().errors().is_empty(), "the round goes on");
         // The next round asks for it again.
@@ -264,7 +264,7 @@ fn a_version_that_the_server_cannot_serve_is_left_out_at_once() {
 }
 
 fn list_and_watch(rig: &ReflectorRig, version: &str) {
-    assert_eq!(list_requests(rig), [ListRequest { limit: Some(500), as_held: true, ..ListRequest::default() }]);
+    assert_eq!(list_requests(rig), [ListRequest { limit: Some(500), ..ListRequest::default() }]);
     assert_eq!(watch_requests(rig).last(), Some(&for_changes(version)));
 }
 

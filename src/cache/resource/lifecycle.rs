@@ -212,6 +212,11 @@ impl Lifecycle {
             }
         }));
         let cacher = Rc::downgrade(&self.cacher);
+        reflector.on_parcels(Box::new(move |parcel| {
+            let cacher = cacher.upgrade().ok_or_else(Error::closed)?;
+            cacher.borrow_mut().held_mut().open(parcel)
+        }));
+        let cacher = Rc::downgrade(&self.cacher);
         reflector.on_predecessors(Box::new(move |namespace, name| {
             let cacher = cacher.upgrade()?;
             let cacher = cacher.borrow();

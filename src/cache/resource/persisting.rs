@@ -8,7 +8,6 @@ use futures::future::{Either, LocalBoxFuture, select};
 use futures::stream::{self, LocalBoxStream};
 
 use super::shared_cacher::SharedCacher;
-use crate::json::FieldSet;
 use crate::message::Message;
 use crate::persist::{Found, Keeper, Kept, MAX_READ_MS, Plan, Writer};
 use crate::runtime::{SharedRuntime, SingleTask};
@@ -45,12 +44,8 @@ impl Persisting {
         if self.was_read.replace(true) {
             return None;
         }
-        let restoring = Restoring {
-            writer: self.writer.clone(),
-            fields: self.cacher.borrow().fields().clone(),
-            runtime: self.runtime.clone(),
-            max_age: self.max_age,
-        };
+        let restoring =
+            Restoring { writer: self.writer.clone(), cacher: self.cacher.clone(), runtime: self.runtime.clone(), max_age: self.max_age };
         Some(stream::unfold(Step::Asked(self.keeper.read(), restoring), Step::next).boxed_local())
     }
 
@@ -69,7 +64,7 @@ impl Persisting {
 /// What a state is read with.
 struct Restoring {
     writer: Rc<RefCell<Writer>>,
-    fields: Rc<RefCell<FieldSet>>,
+    cacher: Rc<SharedCacher>,
     runtime: SharedRuntime,
     max_age: Millis,
 }
@@ -94,7 +89,9 @@ impl Step {
                 Some((Message::Restoring(found.at()), Self::Told(found, 0, with)))
             }
             Self::Told(mut found, told, with) => {
-                if let Some((objects, left)) = found.next(&with.fields, &with.runtime).await {
+                if let Some((objects, left)) =
+                    found.next(&mut |parcel| with.cacher.borrow_mut().held_mut().open(parcel), &with.runtime).await
+                {
                     let loaded = told + objects.len();
                     return Some((Message::Page { objects, loaded, remaining: Some(left) }, Self::Told(found, loaded, with)));
                 }

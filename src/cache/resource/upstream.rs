@@ -119,7 +119,6 @@ impl Upstream {
             limit: u32::try_from(options.limit).ok().filter(|limit| *limit > 0),
             continue_token: options.token().map(ToString::to_string),
             narrow: Some(narrow),
-            as_held: false,
         };
         // What a watch from this version tells again is in the list already; nothing is missing between them.
         let local = self.is_joined().then(|| self.cacher.borrow().version().clone());

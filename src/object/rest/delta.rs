@@ -237,8 +237,9 @@ fn bucket(bytes: u64, size: usize) -> usize {
     (bytes.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (size - 1)
 }
 
+/// Writes a number, seven bits a byte.
 #[allow(clippy::cast_possible_truncation)]
-fn put(out: &mut Vec<u8>, mut number: usize) {
+pub(super) fn put(out: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;
@@ -251,7 +252,8 @@ fn put_signed(out: &mut Vec<u8>, number: i64) {
     put(out, ((number << 1) ^ (number >> 63)) as usize);
 }
 
-fn take(rest: &mut &[u8]) -> Option<usize> {
+/// The next of the numbers that `put` writes; `None` where there is none.
+pub(super) fn take(rest: &mut &[u8]) -> Option<usize> {
     let mut number = 0usize;
     for shift in (0..usize::BITS).step_by(7) {
         let (byte, behind) = rest.split_first()?;

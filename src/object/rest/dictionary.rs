@@ -34,6 +34,11 @@ impl Dictionary {
         Rc::new(Self(text[..text.len().min(MAX_DICTIONARY_BYTES)].into()))
     }
 
+    /// The text that others are compressed against.
+    pub(super) fn text(&self) -> &[u8] {
+        &self.0
+    }
+
     /// Unpacks a text of `length` bytes; `None` if it was not packed with this dictionary.
     pub(super) fn unpack(&self, packed: &[u8], length: usize) -> Option<Box<[u8]>> {
         let mut text = vec![0; length];
@@ -149,6 +154,22 @@ impl Dictionaries {
         self.used.retain(|known| known.strong_count() > 0);
         self.used.push(Rc::downgrade(&dictionary));
         self.current.insert(dictionary).clone()
+    }
+
+    /// The dictionary with this text, against which others were packed elsewhere. One of that text that is in use is it; where none is in use,
+    /// it is the one from now on.
+    pub(super) fn adopt(&mut self, text: &[u8]) -> Rc<Dictionary> {
+        if let Some(known) = self.used.iter().filter_map(Weak::upgrade).find(|known| same(&known.0, text)) {
+            return known;
+        }
+        let current = self.current.clone();
+        let adopted = self.renew(Rc::new(Dictionary(text.into())));
+        if current.is_some() {
+            self.current = current;
+        } else {
+            self.pause = MIN_PAUSE;
+        }
+        adopted
     }
 
     fn in_use(&self) -> usize {

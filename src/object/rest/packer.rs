@@ -8,7 +8,9 @@ use super::arena::{Arena, PackedText};
 use super::body::{Body, Compressed, Pattern};
 use super::delta::Coder;
 use super::dictionary::Dictionaries;
+use super::parcel::open;
 use crate::object::object::{Holder, Object};
+use crate::status::Error;
 
 /// Bytes of a text that is packed. A shorter one would save next to nothing.
 const MIN_TEXT_BYTES: usize = 96;
@@ -50,9 +52,15 @@ impl Packer {
     /// Bytes that the queues need for an object that waits in both: as current, and as replaced.
     pub(crate) const WAITING_BYTES: usize = size_of::<Waiting>() + size_of::<(Waiting, Weak<Object>)>();
 
-    /// An object was stored. Later calls for it are ignored.
+    /// The objects of a parcel, which rest here from now on. Fails with code `out-of-memory` where there is no room for them, and with `decode` where
+    /// it is no parcel.
+    pub(crate) fn open(&mut self, parcel: &[u8]) -> Result<Vec<Rc<Object>>, Error> {
+        open(parcel, &self.arena, &mut self.dictionaries)
+    }
+
+    /// An object was stored. Later calls for it are ignored, and those for one that rests.
     pub(crate) fn stored(&mut self, object: &Rc<Object>) {
-        if object.mark_queued() {
+        if !object.form().1 || object.mark_queued() {
             return;
         }
         if let Some(waiting) = self.wait(object) {

@@ -187,7 +187,6 @@ fn dlg_a_request_goes_upstream_as_it_was_given() {
         limit: Some(2),
         continue_token: None,
         narrow: Some(narrow),
-        as_held: false,
     };
     assert_eq!(last_list(&rig), expected);
 }

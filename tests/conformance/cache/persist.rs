@@ -66,6 +66,26 @@ fn hear_nothing(upstream: &Upstream) {
 }
 
 #[test]
+fn what_was_kept_rests_as_it_did() {
+    let disk = Disk::new();
+    let large = serde_json::json!({ "text": "same".repeat(500) });
+    let pods = |upstream: &Upstream| (0..200).for_each(|number| _ = upstream.put_with("ns", &format!("pod-{number}"), &[], &large));
+    let before = Rig::idle(Setup::default(), pods);
+    before.resource.persist(Rc::new(Opened(disk.clone())), DAY).unwrap();
+    before.resource.start();
+    before.run(INTERVAL_MS);
+    let rows = before.rows();
+    before.resource.close();
+    let rig = page(&before, &disk);
+    rig.resource.start();
+    rig.run(0);
+    assert!(rows.len() == 200 && rig.rows() == rows);
+    assert!(rig.resource.with(|cacher| cacher.store().iter().all(|object| !object.form().1)), "nothing waits to be packed");
+    let (kept, texts) = (disk.bytes().len(), rig.resource.with(|cacher| cacher.store().iter().map(|object| object.form().0).sum::<usize>()));
+    assert!(kept * 10 < texts, "{kept} of {texts}");
+}
+
+#[test]
 fn rows_show_before_the_network_answers_and_the_watch_goes_on_without_a_list() {
     let (before, disk) = kept(3);
     let since = before.time.wall();

@@ -1,0 +1,238 @@
+//! A parcel: objects as they rest, for the cache of another thread, or for a disk. Who opens it neither scans nor packs them again.
+//!
+//! A parcel is whole in itself. In it stand, each behind its number: the dictionaries, the sets of labels, the objects. An object names its
+//! dictionary and its labels by their places, from one on. 0 is a text that is not packed, or no labels.
+//!
+//! Numbers have seven bits a byte, the lowest first. Texts and packed bytes stand behind their length.
+
+use std::ptr;
+use std::rc::Rc;
+
+use super::arena::Arena;
+use super::body::{Body, Compressed};
+use super::delta::{put, take};
+use super::dictionary::{Dictionaries, Dictionary};
+use super::text::Text;
+use crate::json::write::Document;
+use crate::json::{Labels, no_labels, read_labels};
+use crate::object::object::{Facts, Object};
+use crate::status::Error;
+
+/// The parcel of these objects.
+pub(crate) fn parcel(objects: &[Rc<Object>]) -> Vec<u8> {
+    let (mut dictionaries, mut labels): (Vec<Rc<Dictionary>>, Vec<&Labels>) = Default::default();
+    let mut packed = Vec::new();
+    for object in objects {
+        let body = object.body();
+        let dictionary = match &*body {
+            Body::Packed(Compressed { dictionary, .. }) => place(&mut dictionaries, dictionary.clone(), |a, b| Rc::ptr_eq(a, b)),
+            Body::Raw { .. } | Body::Delta { .. } => 0,
+        };
+        let Facts { namespace, name, version, uid, labels: own, comparable } = object.facts();
+        let own = if own.is_empty() { 0 } else { place(&mut labels, own, |a, b| ptr::eq(a.as_ptr(), b.as_ptr())) };
+        for text in [namespace, name, &version.to_string(), uid.unwrap_or_default()] {
+            put_bytes(&mut packed, text.as_bytes());
+        }
+        put(&mut packed, own);
+        put(&mut packed, comparable.map_or(0, |depth| usize::from(depth) + 1));
+        put(&mut packed, dictionary);
+        match &*body {
+            Body::Packed(Compressed { packed: block, .. }) => {
+                put(&mut packed, block.len());
+                block.read(|bytes| put_bytes(&mut packed, bytes));
+            }
+            body => put_bytes(&mut packed, &body.lend()),
+        }
+    }
+    let mut parcel = Vec::with_capacity(packed.len() + dictionaries.iter().map(|dictionary| dictionary.text().len()).sum::<usize>() + 64);
+    put(&mut parcel, dictionaries.len());
+    dictionaries.iter().for_each(|dictionary| put_bytes(&mut parcel, dictionary.text()));
+    put(&mut parcel, labels.len());
+    for labels in labels {
+        let mut document = Document::new();
+        labels.iter().for_each(|(name, value)| _ = document.text(name, value));
+        put_bytes(&mut parcel, document.finish().as_bytes());
+    }
+    put(&mut parcel, objects.len());
+    parcel.extend_from_slice(&packed);
+    parcel
+}
+
+/// The place of a value in a table, from one on; it may be the newest in it.
+fn place<T>(table: &mut Vec<T>, value: T, is_same: impl Fn(&T, &T) -> bool) -> usize {
+    // Those that came last are most likely to come again.
+    table.iter().rposition(|known| is_same(known, &value)).unwrap_or_else(|| {
+        table.push(value);
+        table.len() - 1
+    }) + 1
+}
+
+/// The objects of a parcel. Their packed texts go into this arena. Fails with code `out-of-memory` where there is no room for them, and with `decode` where
+/// it is no parcel.
+pub(super) fn open(parcel: &[u8], arena: &Rc<Arena>, known: &mut Dictionaries) -> Result<Vec<Rc<Object>>, Error> {
+    let mut rest = Rest(parcel);
+    let dictionaries = rest.table(|rest| Ok(known.adopt(rest.bytes()?)))?;
+    let labels = rest.table(|rest| rest.bytes().map(read_labels))?;
+    let objects = rest.table(|rest| rest.object(&dictionaries, &labels, arena))?;
+    if rest.0.is_empty() { Ok(objects) } else { Err(broken()) }
+}
+
+/// What of a parcel was not read yet.
+struct Rest<'p>(&'p [u8]);
+
+impl<'p> Rest<'p> {
+    fn number(&mut self) -> Result<usize, Error> {
+        take(&mut self.0).ok_or_else(broken)
+    }
+
+    fn bytes(&mut self) -> Result<&'p [u8], Error> {
+        let length = self.number()?;
+        let (bytes, rest) = self.0.split_at_checked(length).ok_or_else(broken)?;
+        self.0 = rest;
+        Ok(bytes)
+    }
+
+    fn text(&mut self) -> Result<&'p str, Error> {
+        str::from_utf8(self.bytes()?).map_err(|_| broken())
+    }
+
+    /// As many as the number in front says. Each takes a byte at least, so a wrong number takes no memory.
+    fn table<T>(&mut self, mut read: impl FnMut(&mut Self) -> Result<T, Error>) -> Result<Vec<T>, Error> {
+        let count = self.number()?;
+        if count > self.0.len() {
+            return Err(broken());
+        }
+        (0..count).map(|_| read(self)).collect()
+    }
+
+    fn object(&mut self, dictionaries: &[Rc<Dictionary>], labels: &[Labels], arena: &Rc<Arena>) -> Result<Rc<Object>, Error> {
+        let none = no_labels();
+        let facts = Facts {
+            namespace: self.text()?,
+            name: self.text()?,
+            version: &self.text()?.parse().map_err(|_| broken())?,
+            uid: Some(self.text()?).filter(|uid| !uid.is_empty()),
+            labels: match self.number()?.checked_sub(1) {
+                Some(at) => labels.get(at).ok_or_else(broken)?,
+                None => &none,
+            },
+            comparable: self.number()?.checked_sub(1).map(u8::try_from).transpose().map_err(|_| broken())?,
+        };
+        let body = match self.number()?.checked_sub(1) {
+            Some(at) => {
+                let (dictionary, length) = (dictionaries.get(at).ok_or_else(broken)?.clone(), self.number()?);
+                Body::Packed(Compressed { packed: arena.store(self.bytes()?, length)?, dictionary })
+            }
+            None => Body::Raw { text: Text::new(self.bytes()?.into()), before: None },
+        };
+        Object::at_rest(&facts, body)
+    }
+}
+
+fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    put(out, bytes.len());
+    out.extend_from_slice(bytes);
+}
+
+fn broken() -> Error {
+    Error::decode("what was packed elsewhere cannot be read: it is cut, or of another version")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::{FieldSet, Path, Scalar, scan_object};
+    use crate::object::rest::Packer;
+    use crate::status::ErrorCode;
+    use crate::testing::named;
+    use proptest::prelude::*;
+
+    fn object(number: usize, labels: &str, letters: usize) -> Rc<Object> {
+        let text = format!(
+            r#"{{"metadata":{{"namespace":"web","name":"pod-{number}","resourceVersion":"{}","uid":"u-{number}","labels":{labels}}},"spec":{{"text":"{}"}}}}"#,
+            number + 1,
+            "x".repeat(letters)
+        );
+        Object::new(scan_object(text.as_bytes(), &FieldSet::new(Vec::new())).unwrap()).unwrap()
+    }
+
+    fn packed(objects: &[Rc<Object>]) -> Packer {
+        let mut packer = Packer::default();
+        objects.iter().for_each(|object| packer.stored(object));
+        while packer.pack_next(&mut |_, _, _| {}) {}
+        packer
+    }
+
+    type Shown = (String, String, Option<String>, Labels, Vec<u8>, (usize, bool), bool);
+
+    fn shown(object: &Rc<Object>) -> Shown {
+        let uid = object.uid().map(ToString::to_string);
+        let comparable = object.is_comparable(2, &FieldSet::new(Vec::new()));
+        let labels = object.facts().labels.clone();
+        (object.key().to_string(), object.version().to_string(), uid, labels, object.text().to_vec(), object.form(), comparable)
+    }
+
+    #[test]
+    fn objects_arrive_as_they_were_packed_or_not() {
+        let sets = [r#"{"app":"a","tier":"\"b\""}"#, "{}", r#"{"app":"c"}"#];
+        let objects: Vec<_> = (0..200).map(|number| object(number, sets[number % 3], 20 * (number % 40))).collect();
+        let _sender = packed(&objects[..150]);
+        assert!(objects.iter().any(|object| object.form().1) && objects.iter().any(|object| !object.form().1));
+        let mut receiver = Packer::default();
+        let opened = receiver.open(&parcel(&objects)).unwrap();
+        assert!(opened.iter().map(shown).eq(objects.iter().map(shown)));
+        assert!(Rc::ptr_eq(opened[0].facts().labels, opened[3].facts().labels), "equal labels are held once");
+        let mut fields = FieldSet::new(Vec::new());
+        let app = fields.slot(&Path::parse("metadata.labels.app").unwrap());
+        assert_eq!(opened[3].field(app, &fields), Scalar::Text("a".into()), "what is wanted is read at its first use");
+        // Those that were not packed wait for it here.
+        opened.iter().for_each(|object| receiver.listed(object, None));
+        while receiver.pack_next(&mut |_, _, _| {}) {}
+        assert!(opened.iter().filter(|object| object.form().0 > 96).all(|object| !object.form().1));
+        assert!(opened.iter().zip(&objects).all(|(opened, object)| opened.text() == object.text()));
+    }
+
+    #[test]
+    fn one_dictionary_serves_all_parcels_that_came_with_it() {
+        let objects: Vec<_> = (0..64).map(|number| object(number, "{}", 5_000)).collect();
+        let _sender = packed(&objects);
+        let mut receiver = Packer::default();
+        let held: Vec<_> = (0..20).map(|_| receiver.open(&parcel(&objects)).unwrap()).collect();
+        let texts: usize = held.iter().flatten().map(|object| object.form().0).sum();
+        assert!(receiver.overhead() < texts / 100, "{} beside {texts}", receiver.overhead());
+    }
+
+    #[test]
+    fn the_next_texts_are_packed_with_the_dictionary_that_came() {
+        let objects: Vec<_> = (0..64).map(|number| object(number, "{}", 5_000)).collect();
+        let _sender = packed(&objects);
+        let mut receiver = Packer::default();
+        let (held, next) = (receiver.open(&parcel(&objects)).unwrap(), object(99, "{}", 5_000));
+        receiver.stored(&next);
+        while receiver.pack_next(&mut |_, _, _| {}) {}
+        let (Body::Packed(one), Body::Packed(other)) = (&*held[0].body(), &*next.body()) else { panic!("both rest") };
+        assert!(Rc::ptr_eq(&one.dictionary, &other.dictionary));
+    }
+
+    #[test]
+    fn one_that_is_cut_is_no_parcel() {
+        let objects = [object(1, r#"{"app":"a"}"#, 500), named("b", 2), object(3, "{}", 700)];
+        let _sender = packed(&objects);
+        let whole = parcel(&objects);
+        for length in 0..whole.len() {
+            assert_eq!(Packer::default().open(&whole[..length]).unwrap_err().code, ErrorCode::Decode, "{length} bytes");
+        }
+        assert!(Packer::default().open(&[whole, vec![0]].concat()).is_err());
+        assert!(Packer::default().open(&parcel(&[])).unwrap().is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_stands_in_it_ends_in_objects_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            match Packer::default().open(&bytes) {
+                Ok(objects) => prop_assert!(objects.len() <= bytes.len()),
+                Err(error) => prop_assert!([ErrorCode::Decode, ErrorCode::Protocol].contains(&error.code), "{error}"),
+            }
+        }
+    }
+}
