@@ -7,6 +7,7 @@ use std::rc::Rc;
 use crate::connection::Standing;
 use crate::source::{ListRequest, ObjectName, WatchRequest, WriteRequest};
 use crate::status::Error;
+use crate::time::Millis;
 
 /// The number of a call. The caller chooses it, and uses none twice.
 pub type CallId = u32;
@@ -55,3 +56,6 @@ pub(super) const CREDIT_BYTES: usize = 1 << 20;
 
 /// Bytes of items that cross together, where so many are there.
 pub(super) const BATCH_BYTES: usize = 64 << 10;
+
+/// The time between two messages of one watch, at least: half of what a screen shows a frame for. What comes after a pause crosses at once.
+pub const WATCH_PACE_MS: Millis = 8;

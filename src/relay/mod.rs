@@ -17,7 +17,7 @@ mod remote;
 mod serving;
 mod streams;
 
-pub use self::message::{Answer, Call, CallId, Request};
+pub use self::message::{Answer, Call, CallId, Request, WATCH_PACE_MS};
 pub use self::packet::Packet;
 pub use self::relay::Relay;
 pub use self::remote::{Remote, Traits};

@@ -14,6 +14,7 @@ use super::message::{Answer, BATCH_BYTES, CREDIT_BYTES, Call, CallId, Request};
 use crate::runtime::{SharedRuntime, Task};
 use crate::source::{HeldState, Source};
 use crate::status::Error;
+use crate::time::{Instant, Millis};
 
 type Items = LocalBoxStream<'static, Result<Vec<u8>, Error>>;
 
@@ -21,6 +22,7 @@ type Items = LocalBoxStream<'static, Result<Vec<u8>, Error>>;
 pub struct Serving {
     source: Rc<dyn Source>,
     runtime: SharedRuntime,
+    pace: Millis,
     send: Rc<dyn Fn(Answer)>,
     calls: Rc<RefCell<FxHashMap<CallId, Answering>>>,
     _standing: Option<Task>,
@@ -60,9 +62,28 @@ impl Credit {
     }
 }
 
+/// Has the events of a busy watch cross together: one message costs the other end more than the few events that are in it.
+struct Pace {
+    runtime: SharedRuntime,
+    millis: Millis,
+    sent: Option<Instant>,
+}
+
+impl Pace {
+    /// Completes when the next message may be sent, and says whether that had to be waited for. After a pause it had not.
+    async fn due(&mut self) -> bool {
+        let Some(sent) = self.sent.take() else { return false };
+        let since = self.runtime.recent().since(sent);
+        if since < self.millis {
+            self.runtime.sleep(self.millis - since).await;
+        }
+        since < self.millis
+    }
+}
+
 impl Serving {
-    /// Answers by this source. `send` carries an answer to the other end.
-    pub fn new(source: Rc<dyn Source>, runtime: SharedRuntime, send: impl Fn(Answer) + 'static) -> Self {
+    /// Answers by this source. `send` carries an answer to the other end; between two of one watch is this time at least, mostly [`super::WATCH_PACE_MS`].
+    pub fn new(source: Rc<dyn Source>, runtime: SharedRuntime, pace: Millis, send: impl Fn(Answer) + 'static) -> Self {
         let send: Rc<dyn Fn(Answer)> = Rc::new(send);
         let standing = source.standing().map(|mut standing| {
             let send = send.clone();
@@ -72,7 +93,7 @@ impl Serving {
                 }
             })
         });
-        Self { source, runtime, send, calls: Rc::default(), _standing: standing }
+        Self { source, runtime, pace, send, calls: Rc::default(), _standing: standing }
     }
 
     /// Takes what came from the other end.
@@ -98,13 +119,14 @@ impl Serving {
 
     fn begin(&self, id: CallId, call: Call) {
         let (source, send, credit) = (self.source.clone(), self.send.clone(), Rc::<Credit>::default());
+        let pace = matches!(call, Call::Watch(_)).then(|| Pace { runtime: self.runtime.clone(), millis: self.pace, sent: None });
         // Weakly: the work would keep its own handle, and outlive all of this.
         let (calls, sent) = (Rc::downgrade(&self.calls), credit.clone());
         let work = async move {
             let error = match open(&*source, call).await {
                 Ok(items) => {
                     send(Answer::Open(id, source.columns()));
-                    pass_on(id, items, &sent, &*send).await.err()
+                    pass_on(id, items, &sent, pace, &*send).await.err()
                 }
                 Err(error) => Some(error),
             };
@@ -138,30 +160,57 @@ async fn open(source: &dyn Source, call: Call) -> Result<Items, Error> {
 }
 
 /// Sends items as they come, those that are there together.
-async fn pass_on(id: CallId, mut items: Items, credit: &Credit, send: &dyn Fn(Answer)) -> Result<(), Error> {
+async fn pass_on(id: CallId, mut items: Items, credit: &Credit, mut pace: Option<Pace>, send: &dyn Fn(Answer)) -> Result<(), Error> {
     loop {
         credit.left().await;
+        let has_waited = match &mut pace {
+            Some(pace) => pace.due().await,
+            None => false,
+        };
         let Some(first) = items.next().await else { return Ok(()) };
-        let mut batch = vec![first?];
-        let mut bytes = batch[0].len();
-        let mut end = None;
-        while bytes < BATCH_BYTES
-            && end.is_none()
+        let mut batch = Batch::of(first?);
+        let mut end = batch.take_ready(&mut items);
+        if let Some(pace) = pace.as_ref().filter(|_| has_waited && end.is_none()) {
+            // One was asked for before the time was over. The others come by a flush, now that they are asked for.
+            pace.runtime.yield_now().await;
+            end = batch.take_ready(&mut items);
+        }
+        credit.sent.set(credit.sent.get() + batch.bytes);
+        send(Answer::Items(id, batch.items));
+        if let Some(pace) = &mut pace {
+            pace.sent = Some(pace.runtime.recent());
+        }
+        if let Some(end) = end {
+            return end;
+        }
+    }
+}
+
+/// Items that cross together.
+struct Batch {
+    items: Vec<Vec<u8>>,
+    bytes: usize,
+}
+
+impl Batch {
+    fn of(first: Vec<u8>) -> Self {
+        Self { bytes: first.len(), items: vec![first] }
+    }
+
+    /// Takes what is there, as far as there is room. Returns how the items have ended, if they have.
+    fn take_ready(&mut self, items: &mut Items) -> Option<Result<(), Error>> {
+        while self.bytes < BATCH_BYTES
             && let Some(next) = items.next().now_or_never()
         {
             match next {
                 Some(Ok(item)) => {
-                    bytes += item.len();
-                    batch.push(item);
+                    self.bytes += item.len();
+                    self.items.push(item);
                 }
-                Some(Err(error)) => end = Some(Err(error)),
-                None => end = Some(Ok(())),
+                Some(Err(error)) => return Some(Err(error)),
+                None => return Some(Ok(())),
             }
         }
-        credit.sent.set(credit.sent.get() + bytes);
-        send(Answer::Items(id, batch));
-        if let Some(end) = end {
-            return end;
-        }
+        None
     }
 }

@@ -1,16 +1,17 @@
 //! A channel between a relay and who shares it: whole messages, in order, as they are sent, each in a task of its own.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::{FutureExt, StreamExt};
 use watchcache::cache::Resource;
-use watchcache::relay::{Answer, Packet, Relay, Remote, Request, Serving, Traits};
+use watchcache::relay::{Answer, Packet, Relay, Remote, Request, Serving, Traits, WATCH_PACE_MS};
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::runtime::{Spawn, Timer};
 use watchcache::source::Source;
 use watchcache::status::Error;
+use watchcache::time::Millis;
 
 /// The relay over a resource and its source. It hears of all flushes, and nobody else does.
 pub fn relay_over(resource: Rc<Resource>, source: Rc<dyn Source>) -> Rc<Relay> {
@@ -28,6 +29,9 @@ pub fn relay_over(resource: Rc<Resource>, source: Rc<dyn Source>) -> Rc<Relay> {
 pub struct Channel {
     pub remote: Rc<Remote>,
     pub serving: RefCell<Option<Rc<Serving>>>,
+    /// Messages of items that came.
+    pub answers: Rc<Cell<usize>>,
+    pace: Millis,
     source: Rc<dyn Source>,
     time: Rc<VirtualTime>,
 }
@@ -35,18 +39,23 @@ pub struct Channel {
 impl Channel {
     /// Before this source.
     pub fn new(source: Rc<dyn Source>, time: Rc<VirtualTime>) -> Rc<Self> {
+        Self::paced(source, time, WATCH_PACE_MS)
+    }
+
+    /// The same, whose watches bring something as often as that.
+    pub fn paced(source: Rc<dyn Source>, time: Rc<VirtualTime>, pace: Millis) -> Rc<Self> {
         let (asks, asked) = unbounded();
         let remote = Rc::new(Remote::new(Traits::of(&*source), sender(asks)));
-        let channel = Rc::new(Self { remote, serving: RefCell::default(), source, time });
+        let channel = Rc::new(Self { remote, serving: RefCell::default(), answers: Rc::default(), pace, source, time });
         channel.serve(asked);
         channel
     }
 
     fn serve(&self, mut asked: UnboundedReceiver<Packet>) {
         let (answers, mut answered) = unbounded();
-        let serving = Rc::new(Serving::new(self.source.clone(), self.time.clone(), sender(answers)));
+        let serving = Rc::new(Serving::new(self.source.clone(), self.time.clone(), self.pace, sender(answers)));
         self.serving.replace(Some(serving.clone()));
-        let (serving, remote) = (Rc::downgrade(&serving), Rc::downgrade(&self.remote));
+        let (serving, remote, answers) = (Rc::downgrade(&serving), Rc::downgrade(&self.remote), self.answers.clone());
         self.time.spawn(
             async move {
                 while let (Some(request), Some(serving)) = (asked.next().await, serving.upgrade()) {
@@ -58,7 +67,9 @@ impl Channel {
         self.time.spawn(
             async move {
                 while let (Some(answer), Some(remote)) = (answered.next().await, remote.upgrade()) {
-                    remote.take(Answer::try_from(answer).expect("what the other end sends"));
+                    let answer = Answer::try_from(answer).expect("what the other end sends");
+                    answers.set(answers.get() + usize::from(matches!(answer, Answer::Items(..))));
+                    remote.take(answer);
                 }
             }
             .boxed_local(),

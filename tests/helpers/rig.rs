@@ -8,6 +8,7 @@ use watchcache::cache::{List, ListOptions, Resource, ResourceConfig, ResourceSta
 use watchcache::connection::Phase;
 use watchcache::object::Object;
 use watchcache::reflector::ReflectorConfig;
+use watchcache::relay::WATCH_PACE_MS;
 use watchcache::runtime::virtual_time::VirtualTime;
 use watchcache::source::Source;
 use watchcache::status::Error;
@@ -36,6 +37,8 @@ pub struct Setup {
     pub check_consistency: bool,
     /// Whether another resource stands between this one and the upstream.
     pub relayed: bool,
+    /// How often that one's watches bring something.
+    pub pace: Millis,
 }
 
 impl Default for Setup {
@@ -50,6 +53,7 @@ impl Default for Setup {
             indexes: Vec::new(),
             check_consistency: false,
             relayed: false,
+            pace: WATCH_PACE_MS,
         }
     }
 }
@@ -66,11 +70,11 @@ impl Setup {
 }
 
 /// A resource of its own over this source, behind a channel.
-fn relayed(config: &ResourceConfig, source: Rc<dyn Source>, time: &Rc<VirtualTime>) -> Rc<Channel> {
+fn relayed(config: &ResourceConfig, source: Rc<dyn Source>, time: &Rc<VirtualTime>, pace: Millis) -> Rc<Channel> {
     let config = ResourceConfig { indexes: Vec::new(), ..config.clone() };
     let resource = Resource::new(config, source.clone(), time.clone()).unwrap();
     resource.start();
-    Channel::new(relay_over(resource, source), time.clone())
+    Channel::paced(relay_over(resource, source), time.clone(), pace)
 }
 
 /// The rows of a store: key → (version, document).
@@ -112,7 +116,7 @@ impl Rig {
             strip: setup.strip.iter().map(|path| (*path).to_owned()).collect(),
             ..ResourceConfig::named(setup.resource)
         };
-        let channel = setup.relayed.then(|| relayed(&config, source.clone(), &time));
+        let channel = setup.relayed.then(|| relayed(&config, source.clone(), &time, setup.pace));
         let source = channel.as_ref().map_or(source, |channel| channel.remote.clone());
         let resource = Resource::new(config, source, time.clone()).unwrap();
         let client = Rc::new(Client::default());

@@ -20,10 +20,11 @@ struct Seen {
 }
 
 fn run(seed: u64, steps: &[Step], page_size: u32, chunk: usize, together: bool) -> Seen {
-    let world = World::idle(Setup { page_size, ..Setup::seeded(seed) });
+    let world = World::idle(Setup { page_size, pace: 0, ..Setup::seeded(seed) });
     world.rig.upstream.chunk.set(chunk);
     world.rig.resource.start();
     world.rig.run(0);
+    // All is quiet once there is nothing to do: so the relay, where there is one, waits for nothing.
     let mut quiet = true;
     for step in steps {
         // Writes may come together. Every other step is made when all is quiet, so that it means the same.

@@ -6,7 +6,7 @@ use js_sys::Function;
 use wasm_bindgen::prelude::*;
 
 use super::resource::RawResource;
-use crate::relay::{Relay, Serving};
+use crate::relay::{Relay, Serving, WATCH_PACE_MS};
 use crate::source::Source;
 use crate::web::error::to_js;
 use crate::web::packet::{message, poster};
@@ -40,6 +40,6 @@ impl RawResource {
         let inner = self.sound()?;
         let relay = inner.relay.get_or_init(|| Rc::new(Relay::new(inner.resource.clone(), inner.source.clone())));
         let relay: Rc<dyn Source> = relay.clone();
-        Ok(RawServing(Serving::new(relay, Rc::new(WebRuntime::new()), poster(post))))
+        Ok(RawServing(Serving::new(relay, Rc::new(WebRuntime::new()), WATCH_PACE_MS, poster(post))))
     }
 }

@@ -81,7 +81,8 @@ fn what_was_kept_rests_as_it_did() {
     rig.run(0);
     assert!(rows.len() == 200 && rig.rows() == rows);
     assert!(rig.resource.with(|cacher| cacher.store().iter().all(|object| !object.form().1)), "nothing waits to be packed");
-    let (kept, texts) = (disk.bytes().len(), rig.resource.with(|cacher| cacher.store().iter().map(|object| object.form().0).sum::<usize>()));
+    let (kept, texts) =
+        (disk.bytes().len(), rig.resource.with(|cacher| cacher.store().iter().map(|object| object.form().0).sum::<usize>()));
     assert!(kept * 10 < texts, "{kept} of {texts}");
 }
 
