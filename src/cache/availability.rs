@@ -2,22 +2,21 @@
 
 use std::rc::Rc;
 
-use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::channel::mpsc::UnboundedReceiver;
 use futures::channel::oneshot;
 
 use crate::cache::flush::signal;
+use crate::cache::followers::{Followers, documents};
 use crate::cache::ready::Ready;
 use crate::cache::status::ResourceStatus;
 use crate::cache::waiters::{ListWaiters, Listed, over};
-use crate::connection::{BranchStatus, Connection, Phase, Standing};
+use crate::connection::{BranchStatus, Connection, Phase};
 use crate::message::Quarantined;
 use crate::object::Object;
+use crate::source::Standing;
 use crate::status::{Error, ErrorCode};
 use crate::time::{Instant, WallTime};
 use crate::version::Version;
-
-/// How many objects of a first list are shown to who shares it before it is whole: a screen of them. The list brings them again.
-const FIRST_OBJECTS: usize = 500;
 
 /// Follows what the reflector says, and tells who waits.
 pub struct Availability {
@@ -46,9 +45,7 @@ pub struct Availability {
     polled: bool,
     /// What the reflector said last, and who shares its stream and hears that.
     connection: Option<Connection>,
-    followers: Vec<UnboundedSender<Standing>>,
-    /// How many objects of the list under way were told to those.
-    told_first: usize,
+    followers: Followers,
 }
 
 impl Availability {
@@ -69,38 +66,28 @@ impl Availability {
             signals: 0,
             polled: false,
             connection: None,
-            followers: Vec::new(),
-            told_first: 0,
+            followers: Followers::default(),
         }
     }
 
     /// What becomes of the stream, for who shares it: how it stands, if it is not live, and what follows. `shown` are the objects that show by now. What a
     /// try that was asked for has not answered yet is no refusal of who comes with it.
     pub(super) fn follow(&mut self, shown: impl Iterator<Item = Rc<Object>>) -> UnboundedReceiver<Standing> {
-        let (sender, receiver) = unbounded();
-        // Who reads it is still there.
-        let tell = |standing| drop(sender.unbounded_send(standing));
         let asked =
             |connection: &Connection| self.asked_again && matches!(connection, Connection::NeedsAuth { .. } | Connection::Failed { .. });
-        if let Some(connection) = self.connection.clone().filter(|connection| *connection != Connection::Live && !asked(connection)) {
-            tell(Standing::Connection(connection));
-        }
-        if let Some((loaded, remaining)) = self.status.listed
-            && !self.holds
-        {
-            tell(Standing::Listed { loaded, remaining, first: documents(shown), kept_at: self.being_restored() });
-        }
-        self.followers.push(sender);
-        receiver
+        let connection = self.connection.clone().filter(|connection| *connection != Connection::Live && !asked(connection));
+        let listed = self.status.listed.filter(|_| !self.holds).map(|(loaded, remaining)| Standing::Listed {
+            loaded,
+            remaining,
+            first: documents(shown),
+            kept_at: self.being_restored(),
+        });
+        self.followers.join(connection.map(Standing::Connection).into_iter().chain(listed))
     }
 
     /// When what arrives was kept, where it is no list.
     fn being_restored(&self) -> Option<WallTime> {
         self.restoring.filter(|_| !self.unsound)
-    }
-
-    fn tell_followers(&mut self, standing: &Standing) {
-        self.followers.retain(|follower| follower.unbounded_send(standing.clone()).is_ok());
     }
 
     /// What people see of it, at this version.
@@ -206,10 +193,8 @@ impl Availability {
         if self.followers.is_empty() {
             return;
         }
-        let room = if self.holds { 0 } else { FIRST_OBJECTS.saturating_sub(self.told_first) };
-        let first = documents(objects.iter().take(room).cloned());
-        self.told_first += first.len();
-        self.tell_followers(&Standing::Listed { loaded, remaining, first, kept_at: self.being_restored() });
+        let first = self.followers.first(if self.holds { &[] } else { objects });
+        self.followers.tell(&Standing::Listed { loaded, remaining, first, kept_at: self.being_restored() });
     }
 
     /// The same of a joined resource, where the phase tells how all stand: of some the first list may be under way yet.
@@ -334,7 +319,7 @@ impl Availability {
         };
         if matches!(connection, Connection::Listing { .. }) {
             self.unsound = self.restoring.is_some();
-            self.told_first = 0;
+            self.followers.list_begins();
         }
         let is_error = match &connection {
             Connection::Waiting { .. } | Connection::NeedsAuth { .. } | Connection::Failed { retry_at: Some(_), .. } => true,
@@ -343,7 +328,7 @@ impl Availability {
             _ => false,
         };
         self.signals |= signal::STATUS | if is_error { signal::ERROR } else { 0 };
-        self.tell_followers(&Standing::Connection(connection.clone()));
+        self.followers.tell(&Standing::Connection(connection.clone()));
         self.connection = Some(connection.clone());
         self.asked_again &= matches!(connection, Connection::Listing { .. });
         self.status.connection(connection);
@@ -393,7 +378,7 @@ impl Availability {
         self.waiters.opened();
         // Who shares the stream would take the watch that is open at this end for one that brings something.
         let failed = Connection::Failed { error: error.clone(), retry_at: None };
-        self.tell_followers(&Standing::Connection(failed.clone()));
+        self.followers.tell(&Standing::Connection(failed.clone()));
         self.connection = Some(failed);
     }
 
@@ -497,11 +482,6 @@ impl Availability {
 fn of_branch(branch: &BranchStatus) -> Option<Error> {
     let error = branch.error.as_ref()?;
     Some(Error { message: format!("namespace {}: {}", branch.namespace, error.message), ..error.clone() })
-}
-
-/// The texts of the first of these.
-fn documents(objects: impl Iterator<Item = Rc<Object>>) -> Rc<[Vec<u8>]> {
-    objects.take(FIRST_OBJECTS).map(|object| object.lend().to_vec()).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@
 //!
 //! - `cacher.rs` is composed of `held.rs`, `availability.rs` and `observers.rs`. The first holds store, window, strays and packing. The second holds
 //!   status, readiness and who waits for it. The third holds views, informers and watchers, and the order in which they hear of a change.
-//! - `ready.rs` says whether requests may be answered, `freshness.rs` and `waiters.rs` who waits for which version.
+//! - `ready.rs` says whether requests may be answered, `freshness.rs` and `waiters.rs` who waits for which version. `followers.rs` are those who share the
+//!   stream.
 //! - `viewing.rs`, `informing.rs` and `watching.rs` are what takes both an observer and the state: to open, start or end one of them.
 //! - `interval.rs` captures what a watcher begins with: the state, the changes since a version, or nothing. `comparison.rs` finds in slices what a whole list changes.
 //! - `joint.rs` makes one of what the branches of a joined resource tell.
@@ -18,6 +19,7 @@ mod cacher;
 mod comparison;
 mod config;
 mod flush;
+mod followers;
 mod freshness;
 mod held;
 mod informing;

@@ -11,8 +11,9 @@ use futures::channel::mpsc;
 
 use super::host::{Host, Listen};
 use super::reader::Reader;
-use crate::connection::{Connection, Standing};
+use crate::connection::Connection;
 use crate::message::Message;
+use crate::source::Standing;
 
 /// The channel. There is one sender only, because each sender more would make the channel larger.
 pub(super) struct Sink {

@@ -4,8 +4,7 @@
 
 use std::rc::Rc;
 
-use crate::connection::Standing;
-use crate::source::{ListRequest, ObjectName, WatchRequest, WriteRequest};
+use crate::source::{ListRequest, ObjectName, Standing, WatchRequest, WriteRequest};
 use crate::status::Error;
 use crate::time::Millis;
 

@@ -4,17 +4,20 @@
 //! holds at this hop, too. `streams.rs` carries the flushes of the resource to the watches that
 //! they are for.
 //!
-//! Between two threads there is a channel. `message.rs` says what crosses it, and `packet.rs` in which bytes. `serving.rs` is the relay's end, and `remote.rs` the source at the
-//! other one.
+//! Between two threads there is a channel. `message.rs` says what crosses it, and `packet.rs` in which bytes: a head (`head.rs`) of a call (`call.rs`) or of how
+//! the stream stands (`standing.rs`). `serving.rs` is the relay's end, and `remote.rs` the source at the other one.
 //!
 //! Imports: cache, connection, json, object, runtime, selector, source, status, time, version, watch.
 
+mod call;
 mod document;
+mod head;
 mod message;
 mod packet;
 mod relay;
 mod remote;
 mod serving;
+mod standing;
 mod streams;
 
 pub use self::message::{Answer, Call, CallId, Request, WATCH_PACE_MS};

@@ -9,9 +9,11 @@ use futures::{FutureExt, StreamExt, future};
 use super::document::{page, parcels};
 use super::streams::Streams;
 use crate::cache::{Cacher, Flush, ListOptions, Resource, signal};
-use crate::connection::{Phase, Standing};
+use crate::connection::Phase;
 use crate::selector::field::escape;
-use crate::source::{Collection, FrameStream, HeldState, ListRequest, Narrow, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
+use crate::source::{
+    Collection, FrameStream, HeldState, ListRequest, Narrow, ObjectName, PageStream, Source, Standing, WatchRequest, WriteRequest,
+};
 use crate::status::Error;
 use crate::watch::WatchOptions;
 

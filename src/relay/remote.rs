@@ -14,8 +14,10 @@ use rustc_hash::FxHashMap;
 
 use super::document::read_state_head;
 use super::message::{Answer, CREDIT_BYTES, Call, CallId, Request};
-use crate::connection::{Connection, Standing};
-use crate::source::{Collection, FrameStream, HeldState, ListRequest, ObjectName, PageStream, Source, WatchRequest, WriteRequest};
+use crate::connection::Connection;
+use crate::source::{
+    Collection, FrameStream, HeldState, ListRequest, ObjectName, PageStream, Source, Standing, WatchRequest, WriteRequest,
+};
 use crate::status::Error;
 
 /// What a source says of itself before it is asked.

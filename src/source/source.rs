@@ -9,8 +9,8 @@ use futures::future::LocalBoxFuture;
 use futures::stream::LocalBoxStream;
 
 use super::request::{ListRequest, WatchRequest};
+use super::standing::Standing;
 use super::write::{ObjectName, WriteRequest};
-use crate::connection::Standing;
 use crate::key::key;
 use crate::status::{Error, ErrorCode};
 use crate::time::{Millis, WallTime};

@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use futures::{FutureExt, StreamExt};
 use watchcache::cache::{Memory, Resource, ResourceConfig};
-use watchcache::connection::{Phase, Standing};
+use watchcache::connection::Phase;
 use watchcache::object::Object;
 use watchcache::relay::Relay;
-use watchcache::source::{FrameStream, ListRequest, ObjectName, Source, WatchRequest, WriteParameters};
+use watchcache::source::{FrameStream, ListRequest, ObjectName, Source, Standing, WatchRequest, WriteParameters};
 use watchcache::status::{Error, ErrorCode};
 use watchcache::store::WindowBounds;
 use watchcache::watch::{Demand, EventKind, OnOverflow, WatchOptions};

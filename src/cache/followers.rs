@@ -1,0 +1,60 @@
+//! Who shares the stream of a cacher, and what they are told of it.
+
+use std::rc::Rc;
+
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+
+use crate::object::Object;
+use crate::source::Standing;
+
+/// How many objects of a first list are shown to who shares it before it is whole: a screen of them. The list brings them again.
+const FIRST_OBJECTS: usize = 500;
+
+/// All of them.
+#[derive(Default)]
+pub(super) struct Followers {
+    all: Vec<UnboundedSender<Standing>>,
+    /// How many objects of the list under way they were told.
+    told_first: usize,
+}
+
+impl Followers {
+    /// Somebody new, who is told this first, and then what all are told.
+    pub(super) fn join(&mut self, first: impl IntoIterator<Item = Standing>) -> UnboundedReceiver<Standing> {
+        let (sender, receiver) = unbounded();
+        for standing in first {
+            // Who reads it is still there.
+            let _told = sender.unbounded_send(standing);
+        }
+        self.all.push(sender);
+        receiver
+    }
+
+    /// Tells all. Those that are gone are forgotten.
+    pub(super) fn tell(&mut self, standing: &Standing) {
+        self.all.retain(|follower| follower.unbounded_send(standing.clone()).is_ok());
+    }
+
+    /// Whether anybody listens.
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// A list begins, of which nothing was told.
+    pub(super) fn list_begins(&mut self) {
+        self.told_first = 0;
+    }
+
+    /// Those of a page that are shown before the list is whole, as documents.
+    pub(super) fn first(&mut self, objects: &[Rc<Object>]) -> Rc<[Vec<u8>]> {
+        let room = FIRST_OBJECTS.saturating_sub(self.told_first);
+        let first = documents(objects.iter().take(room).cloned());
+        self.told_first += first.len();
+        first
+    }
+}
+
+/// The texts of the first of these.
+pub(super) fn documents(objects: impl Iterator<Item = Rc<Object>>) -> Rc<[Vec<u8>]> {
+    objects.take(FIRST_OBJECTS).map(|object| object.lend().to_vec()).collect()
+}

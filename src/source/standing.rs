@@ -1,0 +1,24 @@
+//! What is told of a stream to who shares it.
+
+use std::rc::Rc;
+
+use crate::connection::Connection;
+use crate::time::WallTime;
+
+/// What is told of a stream to who shares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// What it is doing.
+    Connection(Connection),
+    /// How far its list is, and how many objects follow where the server says it.
+    Listed {
+        /// Objects of this list so far.
+        loaded: usize,
+        /// Objects that follow.
+        remaining: Option<u64>,
+        /// Documents of its first objects, where they may be shown before it is whole.
+        first: Rc<[Vec<u8>]>,
+        /// When it was kept, where it is no list but what is being restored.
+        kept_at: Option<WallTime>,
+    },
+}
