@@ -70,6 +70,8 @@ pub enum Message {
     Bookmark(Version),
     /// All objects that cannot be taken at the moment. What is held of them stays as it is, until a sound version of them comes.
     Quarantine(Vec<Quarantined>),
+    /// All objects that whoever passes the stream on has in quarantine at the moment. What is held of them is what it lists of them.
+    SetApart(Vec<Quarantined>),
     /// The round is over; until the next list what is held may be out of date.
     RoundEnded(Option<Error>),
     /// What people see of the connection.

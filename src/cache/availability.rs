@@ -46,6 +46,8 @@ pub struct Availability {
     /// What the reflector said last, and who shares its stream and hears that.
     connection: Option<Connection>,
     followers: Followers,
+    /// Objects in quarantine at the stream that this one is passed on from.
+    apart: Vec<Quarantined>,
 }
 
 impl Availability {
@@ -67,6 +69,7 @@ impl Availability {
             polled: false,
             connection: None,
             followers: Followers::default(),
+            apart: Vec::new(),
         }
     }
 
@@ -82,7 +85,8 @@ impl Availability {
             first: documents(shown),
             kept_at: self.being_restored(),
         });
-        self.followers.join(connection.map(Standing::Connection).into_iter().chain(listed))
+        let apart = self.has_quarantined().then(|| Standing::SetApart(self.all_quarantined()));
+        self.followers.join(connection.map(Standing::Connection).into_iter().chain(listed).chain(apart))
     }
 
     /// When what arrives was kept, where it is no list.
@@ -95,6 +99,7 @@ impl Availability {
         let mut status = self.status.clone();
         status.resource_version = self.holds.then(|| version.clone());
         status.unconfirmed = self.restored.is_some();
+        status.quarantined = self.all_quarantined();
         // Whatever else is well: of these objects nobody knows how they stand.
         if self.polled && self.holds_list() && status.phase == Phase::Live {
             (status.stale, status.stale_since) = (true, status.last_event_at);
@@ -175,9 +180,20 @@ impl Availability {
         self.holds_list() && self.restored.is_none()
     }
 
-    /// The objects that cannot be taken, as they were last told.
+    /// The objects that cannot be taken here, as they were last told. What a list leaves out of them stays.
     pub fn quarantined(&self) -> &[Quarantined] {
         &self.status.quarantined
+    }
+
+    /// Whether an object cannot be taken, here or by whoever passes the stream on.
+    pub fn has_quarantined(&self) -> bool {
+        !self.status.quarantined.is_empty() || !self.apart.is_empty()
+    }
+
+    fn all_quarantined(&self) -> Vec<Quarantined> {
+        let here = &self.status.quarantined;
+        let apart = self.apart.iter().filter(|entry| !here.iter().any(|other| other.key == entry.key));
+        apart.chain(here).cloned().collect()
     }
 
     // ------------------------------------------------------------------------------------- what the reflector says
@@ -268,10 +284,23 @@ impl Availability {
 
     /// These objects cannot be taken. Returns those of which that was not known.
     pub(super) fn quarantine(&mut self, all: Vec<Quarantined>) -> Vec<Quarantined> {
-        let known = std::mem::replace(&mut self.status.quarantined, all);
+        let known = self.all_quarantined();
+        self.status.quarantined = all;
+        self.note_quarantined(&known)
+    }
+
+    /// These cannot be taken by whoever passes the stream on. Returns those of which that was not known.
+    pub(super) fn set_apart(&mut self, all: Vec<Quarantined>) -> Vec<Quarantined> {
+        let known = self.all_quarantined();
+        self.apart = all;
+        self.note_quarantined(&known)
+    }
+
+    fn note_quarantined(&mut self, known: &[Quarantined]) -> Vec<Quarantined> {
+        let mut new = self.all_quarantined();
         self.signals |= signal::STATUS;
-        let is_new = |entry: &&Quarantined| !known.iter().any(|other| other.key == entry.key);
-        let new: Vec<Quarantined> = self.status.quarantined.iter().filter(is_new).cloned().collect();
+        self.followers.tell(&Standing::SetApart(new.clone()));
+        new.retain(|entry| !known.iter().any(|other| other.key == entry.key));
         if let Some(entry) = new.last() {
             self.latest = Some(entry.error.clone());
             self.signals |= signal::ERROR;

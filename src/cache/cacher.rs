@@ -275,7 +275,14 @@ impl Cacher {
                 return self.change(Arrived { kind, object, version, at }, now, wall);
             }
             Message::Bookmark(version) => self.bookmark(version, wall),
-            Message::Quarantine(all) => self.quarantine(all),
+            Message::Quarantine(all) => {
+                let new = self.availability.quarantine(all);
+                self.tell_quarantined(new);
+            }
+            Message::SetApart(all) => {
+                let new = self.availability.set_apart(all);
+                self.tell_quarantined(new);
+            }
             Message::RoundEnded(error) => {
                 // An expired version is how long sleeps end, and no error.
                 if error.as_ref().is_some_and(|error| error.code != ErrorCode::Expired) {
@@ -374,8 +381,8 @@ impl Cacher {
         self.freshness.reached(self.held.version());
     }
 
-    fn quarantine(&mut self, all: Vec<Quarantined>) {
-        for entry in self.availability.quarantine(all) {
+    fn tell_quarantined(&mut self, new: Vec<Quarantined>) {
+        for entry in new {
             let stale = self.held.store().iter().any(|held| entry.is(held));
             self.interrupted(Stops::Object(entry.key), entry.error, stale);
         }

@@ -54,6 +54,8 @@ struct Branch {
     loaded: usize,
     remaining: Option<u64>,
     quarantined: Vec<Quarantined>,
+    /// Those of whoever passes its stream on.
+    apart: Vec<Quarantined>,
     /// Somebody waits for its next list.
     refreshing: bool,
 }
@@ -72,6 +74,7 @@ impl Branch {
             loaded: 0,
             remaining: None,
             quarantined: Vec::new(),
+            apart: Vec::new(),
             refreshing: false,
         }
     }
@@ -129,6 +132,7 @@ impl Joint {
         told.push_back(Message::Reached { namespace: namespace.into(), version: None });
         self.tell_states(told);
         self.tell_quarantined(told);
+        self.tell_apart(told);
         self.tell_refreshed(told);
     }
 
@@ -223,6 +227,10 @@ impl Joint {
             Message::Quarantine(all) => {
                 branch.quarantined = all;
                 self.tell_quarantined(told);
+            }
+            Message::SetApart(all) => {
+                branch.apart = all;
+                self.tell_apart(told);
             }
             Message::RoundEnded(Some(error)) if error.code == ErrorCode::OutOfMemory => told.push_back(Message::RoundEnded(Some(error))),
             // A list of one of them ends no watch of the whole. It was compared before it comes here.
@@ -341,6 +349,11 @@ impl Joint {
     fn tell_quarantined(&self, told: &mut Told) {
         let all = self.branches.iter().flat_map(|branch| branch.quarantined.iter().cloned()).collect();
         told.push_back(Message::Quarantine(all));
+    }
+
+    fn tell_apart(&self, told: &mut Told) {
+        let all = self.branches.iter().flat_map(|branch| branch.apart.iter().cloned()).collect();
+        told.push_back(Message::SetApart(all));
     }
 
     /// Says that all have listed anew, where somebody waits for it.

@@ -63,8 +63,8 @@ impl Interruptions {
                 self.ended = None;
                 Some(stream(error.clone(), None))
             }
-            // Between two rounds nothing is being done about it yet.
-            Message::RoundStarted => None,
+            // Between two rounds nothing is being done about it yet. What is told of the stream behind this one comes at any moment.
+            Message::RoundStarted | Message::SetApart(_) => None,
             _ => self.ended.take().map(|error| stream(error, None)),
         }
     }
@@ -87,6 +87,7 @@ mod tests {
         assert_eq!(interruptions.hear(&wait), told(&error, Some(retry_at)), "a wait within a round");
         assert_eq!(interruptions.hear(&Message::RoundEnded(Some(error.clone()))), None);
         assert_eq!(interruptions.hear(&Message::RoundStarted), None);
+        assert_eq!(interruptions.hear(&Message::SetApart(Vec::new())), None, "a word of the stream behind this one");
         let listing = Message::Connection(Connection::Listing { again: true });
         assert_eq!(interruptions.hear(&listing), told(&error, None), "it goes on at once");
         assert_eq!(interruptions.hear(&Message::RoundEnded(None)), None);

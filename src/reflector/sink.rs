@@ -12,7 +12,7 @@ use futures::channel::mpsc;
 use super::host::{Host, Listen};
 use super::reader::Reader;
 use crate::connection::Connection;
-use crate::message::Message;
+use crate::message::{Message, Quarantined};
 use crate::source::Standing;
 
 /// The channel. There is one sender only, because each sender more would make the channel larger.
@@ -20,6 +20,8 @@ pub(super) struct Sink {
     host: Rc<Host>,
     out: RefCell<mpsc::Sender<Message>>,
     stands: RefCell<Stands>,
+    /// What the source has set apart, where that is still to be told.
+    apart: RefCell<Option<Vec<Quarantined>>>,
 }
 
 /// What the reflector does, and how the stream stands that its source passes on.
@@ -72,12 +74,20 @@ impl Stands {
 
 impl Sink {
     pub(super) fn new(host: Rc<Host>, out: mpsc::Sender<Message>) -> Self {
-        Self { host, out: RefCell::new(out), stands: RefCell::default() }
+        Self { host, out: RefCell::new(out), stands: RefCell::default(), apart: RefCell::default() }
     }
 
     /// Tells the message; waits while the channel is full. When nobody reads any more, the reflector ends here.
     pub(super) async fn send(&self, message: Message) {
-        self.stands.borrow_mut().holds |= matches!(message, Message::Restored(_) | Message::Replace { .. });
+        let is_whole = matches!(message, Message::Restored(_) | Message::Replace { .. });
+        self.stands.borrow_mut().holds |= is_whole;
+        self.put(message).await;
+        if is_whole {
+            self.tell_apart().await;
+        }
+    }
+
+    async fn put(&self, message: Message) {
         let mut message = Some(message);
         let sending = poll_fn(|cx| {
             let mut out = self.out.borrow_mut();
@@ -129,6 +139,18 @@ impl Sink {
                     self.send(Message::Page { objects, loaded, remaining }).await;
                 }
             }
+            Standing::SetApart(all) => {
+                self.apart.replace(Some(all));
+                self.tell_apart().await;
+            }
+        }
+    }
+
+    /// Tells what the source has set apart, once there is a whole state: whether something is held of it is known then.
+    async fn tell_apart(&self) {
+        let apart = if self.stands.borrow().holds { self.apart.take() } else { None };
+        if let Some(all) = apart {
+            self.put(Message::SetApart(all)).await;
         }
     }
 

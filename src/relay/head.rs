@@ -70,15 +70,19 @@ pub(super) fn write_items(head: &mut Document, items: &[Vec<u8>]) -> Vec<u8> {
     items.concat()
 }
 
+/// The members of a list, each read.
+pub(super) fn each<T>(head: &Value, name: &str, read: impl FnMut(&Value) -> Result<T, Error>) -> Result<Vec<T>, Error> {
+    let Value::List(all) = head.get(name) else { return Err(unknown()) };
+    all.iter().map(read).collect()
+}
+
 pub(super) fn items(head: &Value, mut body: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
-    let Value::List(lengths) = head.get("lengths") else { return Err(unknown()) };
-    let item = |length: &Value| {
+    each(head, "lengths", |length| {
         let Value::Number(length) = length else { return Err(unknown()) };
         let (item, rest) = length.parse().ok().and_then(|length| body.split_at_checked(length)).ok_or_else(unknown)?;
         body = rest;
         Ok(item.to_vec())
-    };
-    lengths.iter().map(item).collect()
+    })
 }
 
 pub(super) fn write_error(head: &mut Document, error: &Error) {

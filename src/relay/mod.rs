@@ -7,7 +7,7 @@
 //! Between two threads there is a channel. `message.rs` says what crosses it, and `packet.rs` in which bytes: a head (`head.rs`) of a call (`call.rs`) or of how
 //! the stream stands (`standing.rs`). `serving.rs` is the relay's end, and `remote.rs` the source at the other one.
 //!
-//! Imports: cache, connection, json, object, runtime, selector, source, status, time, version, watch.
+//! Imports: cache, connection, json, message, object, runtime, selector, source, status, time, version, watch.
 
 mod call;
 mod document;

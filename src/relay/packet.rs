@@ -93,6 +93,7 @@ mod tests {
     use super::super::message::Call;
     use super::*;
     use crate::connection::Connection;
+    use crate::message::Quarantined;
     use crate::source::{
         DeleteOptions, ListRequest, Narrow, ObjectName, Patch, PatchType, Preconditions, Standing, WatchRequest, WriteParameters,
         WriteRequest,
@@ -203,6 +204,9 @@ mod tests {
             (error(), option::of(at())).prop_map(|(error, retry_at)| Connection::Failed { error, retry_at }),
             Just(Connection::Paused),
         ];
+        let entry = (word(), maybe(), error());
+        let entry = entry.prop_map(|(key, uid, error)| Quarantined { key: key.into(), uid: uid.map(Into::into), error });
+        let apart = prop::collection::vec(entry, 0..3);
         let listed = (any::<u32>(), option::of(any::<u64>()), prop::collection::vec(bytes(), 0..4), option::of(at()));
         prop_oneof![
             connection.prop_map(Standing::Connection),
@@ -212,6 +216,7 @@ mod tests {
                 first: first.into(),
                 kept_at
             }),
+            apart.prop_map(Standing::SetApart),
         ]
     }
 
@@ -261,6 +266,12 @@ mod tests {
             said(r#"{"stands":"waiting"}"#, b""),
             said(r#"{"stands":"listed","loaded":"-1"}"#, b""),
             said(r#"{"end":1,"code":"expired","status":{"code":"x"}}"#, b""),
+            said(r#"{"stands":"set-apart"}"#, b""),
+            said(r#"{"stands":"set-apart","objects":{}}"#, b""),
+            said(r#"{"stands":"set-apart","objects":["a"]}"#, b""),
+            said(r#"{"stands":"set-apart","objects":[{"code":"decode"}]}"#, b""),
+            said(r#"{"stands":"set-apart","objects":[{"key":"a"}]}"#, b""),
+            said(r#"{"stands":"set-apart","objects":[{"key":"a","uid":1,"code":"decode"}]}"#, b""),
         ] {
             for error in [Request::try_from(packet.clone()).unwrap_err(), Answer::try_from(packet.clone()).unwrap_err()] {
                 assert_eq!(error.code, ErrorCode::Protocol, "{packet:?}");

@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 use super::document::read_state_head;
 use super::message::{Answer, CREDIT_BYTES, Call, CallId, Request};
 use crate::connection::Connection;
+use crate::message::Quarantined;
 use crate::source::{
     Collection, FrameStream, HeldState, ListRequest, ObjectName, PageStream, Source, Standing, WatchRequest, WriteRequest,
 };
@@ -68,6 +69,7 @@ struct Line {
     broken: RefCell<Option<Error>>,
     /// How the relay's stream stands, and who hears of that.
     stands: RefCell<Option<Connection>>,
+    apart: RefCell<Vec<Quarantined>>,
     followers: RefCell<Vec<UnboundedSender<Standing>>>,
     /// See [`Source::columns`].
     columns: RefCell<Option<Rc<str>>>,
@@ -93,8 +95,10 @@ impl Waiting {
 
 impl Line {
     fn stands(&self, standing: &Standing) {
-        if let Standing::Connection(connection) = standing {
-            self.stands.replace(Some(connection.clone()));
+        match standing {
+            Standing::Connection(connection) => drop(self.stands.replace(Some(connection.clone()))),
+            Standing::SetApart(all) => drop(self.apart.replace(all.clone())),
+            Standing::Listed { .. } => {}
         }
         self.followers.borrow_mut().retain(|follower| follower.unbounded_send(standing.clone()).is_ok());
     }
@@ -108,8 +112,8 @@ impl Line {
 impl Remote {
     /// What is asked goes out by `send`, and what comes back is given to [`Remote::take`].
     pub fn new(traits: Traits, send: impl Fn(Request) + 'static) -> Self {
-        let (calls, last, broken, stands, followers, columns) = Default::default();
-        Self { line: Rc::new(Line { send: RefCell::new(Rc::new(send)), calls, last, broken, stands, followers, columns }), traits }
+        let (calls, last, broken, stands, apart, followers, columns) = Default::default();
+        Self { line: Rc::new(Line { send: RefCell::new(Rc::new(send)), calls, last, broken, stands, apart, followers, columns }), traits }
     }
 
     /// There is another end from now on. What the one before answers no longer counts.
@@ -150,6 +154,9 @@ impl Remote {
         self.line.broken.replace(Some(error.clone()));
         // Nobody knows any more; the next one says it anew, if it is not so.
         self.line.stands(&Standing::Connection(Connection::Live));
+        if !self.line.apart.borrow().is_empty() {
+            self.line.stands(&Standing::SetApart(Vec::new()));
+        }
         for (_, waiting) in std::mem::take(&mut *self.line.calls.borrow_mut()) {
             waiting.end.replace(Some(Some(error.clone())));
             waiting.wake();
@@ -272,8 +279,10 @@ impl Source for Remote {
 
     fn standing(&self) -> Option<LocalBoxStream<'static, Standing>> {
         let (sender, receiver) = unbounded();
-        if let Some(connection) = self.line.stands.borrow().clone() {
-            let _gone = sender.unbounded_send(Standing::Connection(connection));
+        let connection = self.line.stands.borrow().clone().map(Standing::Connection);
+        let apart = Some(self.line.apart.borrow().clone()).filter(|all| !all.is_empty()).map(Standing::SetApart);
+        for standing in connection.into_iter().chain(apart) {
+            let _gone = sender.unbounded_send(standing);
         }
         self.line.followers.borrow_mut().push(sender);
         Some(receiver.boxed_local())

@@ -1,9 +1,10 @@
 //! How a stream stands, as a head.
 
-use super::head::{is_set, items, read_error, set_flag, text, unknown, whole, write_error, write_items, write_number};
+use super::head::{each, is_set, items, read_error, set_flag, text, unknown, whole, write_error, write_items, write_number};
 use crate::connection::Connection;
 use crate::json::value::Value;
 use crate::json::write::Document;
+use crate::message::Quarantined;
 use crate::source::Standing;
 use crate::status::Error;
 use crate::time::WallTime;
@@ -25,6 +26,10 @@ pub(super) fn write_standing(head: &mut Document, standing: &Standing) -> Vec<u8
             head.text("stands", "listed").text("loaded", &loaded.to_string()).optional("remaining", remaining.as_deref());
             head.optional("keptAt", kept_at.as_deref());
             return write_items(head, first);
+        }
+        Standing::SetApart(all) => {
+            let all: Vec<String> = all.iter().map(write_quarantined).collect();
+            head.text("stands", "set-apart").raw("objects", &format!("[{}]", all.join(",")));
         }
         Standing::Connection(connection) => match connection {
             Connection::Listing { again } => set_flag(head.text("stands", "listing"), "again", *again),
@@ -55,6 +60,7 @@ pub(super) fn read_standing(word: &str, head: &Value, body: &[u8]) -> Result<Sta
             let kept_at = long("keptAt")?.map(WallTime::from_unix_millis);
             return Ok(Standing::Listed { loaded, remaining: long("remaining")?, first: items(head, body)?.into(), kept_at });
         }
+        "set-apart" => return each(head, "objects", read_quarantined).map(Standing::SetApart),
         "listing" => Connection::Listing { again: is_set(head, "again")? },
         "live" => Connection::Live,
         "waiting" => {
@@ -68,4 +74,16 @@ pub(super) fn read_standing(word: &str, head: &Value, body: &[u8]) -> Result<Sta
         "paused" => Connection::Paused,
         _ => return Err(unknown()),
     }))
+}
+
+fn write_quarantined(entry: &Quarantined) -> String {
+    let mut document = Document::new();
+    document.text("key", &entry.key).optional("uid", entry.uid.as_deref());
+    write_error(&mut document, &entry.error);
+    document.finish()
+}
+
+fn read_quarantined(of: &Value) -> Result<Quarantined, Error> {
+    let key = text(of, "key")?.ok_or_else(unknown)?.into();
+    Ok(Quarantined { key, uid: text(of, "uid")?.map(Into::into), error: read_error(of)?.ok_or_else(unknown)? })
 }

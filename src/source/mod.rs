@@ -4,7 +4,7 @@
 //! into. `standing.rs` is what a source that passes a stream on tells of it. `polled` watches what can only be listed, `joined` makes one of several namespaces. `kubernetes` is the wire of that API without a transport, and `etcd` that of its
 //! JSON gateway.
 //!
-//! Imports: base64url, connection, json, key, runtime, selector, status, time, version.
+//! Imports: base64url, connection, json, key, message, runtime, selector, status, time, version.
 
 pub mod buffers;
 mod composed;

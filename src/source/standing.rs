@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::connection::Connection;
+use crate::message::Quarantined;
 use crate::time::WallTime;
 
 /// What is told of a stream to who shares it.
@@ -21,4 +22,6 @@ pub enum Standing {
         /// When it was kept, where it is no list but what is being restored.
         kept_at: Option<WallTime>,
     },
+    /// All objects that it has in quarantine. What it lists of them is what it held before.
+    SetApart(Vec<Quarantined>),
 }

@@ -6,16 +6,22 @@ use std::rc::Rc;
 use futures::{FutureExt, StreamExt};
 use watchcache::cache::{Memory, Resource, ResourceConfig};
 use watchcache::connection::Phase;
+use watchcache::informer::{InformerOptions, Stops};
+use watchcache::message::{Message, Quarantined};
 use watchcache::object::Object;
 use watchcache::relay::Relay;
-use watchcache::source::{FrameStream, ListRequest, ObjectName, Source, Standing, WatchRequest, WriteParameters};
+use watchcache::runtime::Clock;
+use watchcache::runtime::virtual_time::VirtualTime;
+use watchcache::source::{FrameStream, Joined, ListRequest, ObjectName, Source, Standing, WatchRequest, WriteParameters};
 use watchcache::status::{Error, ErrorCode};
 use watchcache::store::WindowBounds;
 use watchcache::watch::{Demand, EventKind, OnOverflow, WatchOptions};
 
 use crate::after;
 use crate::helpers::channel::{Channel, relay_over};
-use crate::helpers::rig::{Rig, Setup, rows_of};
+use crate::helpers::informed::Informed;
+use crate::helpers::rig::{Rig, Rows, Setup, rows_of};
+use crate::helpers::upstream::faults::Spoil;
 use crate::helpers::upstream::{ListFault, Shared, Upstream, WatchFault};
 
 /// A relay over a live resource with three pods.
@@ -437,4 +443,171 @@ fn who_comes_with_a_try_hears_how_that_one_ends() {
         let synced = rig.wait(tab.synced()).map_err(|error| error.code);
         assert_eq!(synced, if ends_well { Ok(()) } else { Err(ErrorCode::Unauthorized) });
     }
+}
+
+/// A change of an object that nobody can read any more.
+fn spoil(rig: &Rig, name: &str) {
+    rig.upstream.spoiled.borrow_mut().0.insert(format!("default/{name}"), Spoil::BadVersion);
+    rig.upstream.put("default", name);
+    rig.run(10_000);
+}
+
+fn cure(rig: &Rig, name: &str) {
+    rig.upstream.spoiled.borrow_mut().0.clear();
+    rig.upstream.put("default", name);
+    rig.run(10_000);
+}
+
+/// What a resource has set apart, and its phase and rows.
+fn apart(resource: &Rc<Resource>) -> (Vec<Quarantined>, (Phase, bool, Option<ErrorCode>), Rows) {
+    (resource.with(|cacher| cacher.status().quarantined), stands(resource), rows_of(resource))
+}
+
+#[test]
+fn who_shares_one_has_the_same_objects_set_apart() {
+    for behind_a_channel in [false, true] {
+        let (rig, relay) = relay(&Setup::default());
+        let channel = behind_a_channel.then(|| Channel::new(relay.clone(), rig.time.clone()));
+        let source: Rc<dyn Source> = channel.as_ref().map_or(relay.clone(), |channel| channel.remote.clone());
+        let come = || {
+            let tab = Resource::new(ResourceConfig::named("pods"), source.clone(), rig.time.clone()).unwrap();
+            tab.start();
+            rig.run(10);
+            tab
+        };
+        let tab = come();
+        assert_eq!(apart(&tab), (vec![], (Phase::Live, false, None), rig.rows()));
+        spoil(&rig, "pod-1");
+        let late = come();
+        rig.upstream.put("default", "pod-2");
+        rig.run(10);
+        let (quarantined, stands, rows) = apart(&rig.resource);
+        assert_eq!(quarantined.iter().map(|entry| &*entry.key).collect::<Vec<_>>(), ["default/pod-1"]);
+        assert_eq!((stands, rows.len(), rows["default/pod-2"].0), ((Phase::Live, false, Some(ErrorCode::Protocol)), 3, rig.version()));
+        for who in [&tab, &late] {
+            assert_eq!(apart(who), (quarantined.clone(), stands, rows.clone()));
+        }
+        cure(&rig, "pod-1");
+        let sound = (vec![], (Phase::Live, false, None), rig.rows());
+        assert_eq!([&rig.resource, &tab, &late, &come()].map(apart), [(); 4].map(|()| sound.clone()));
+        // A list finds that one is gone: nothing keeps it, as it would keep what a list of this end could not read.
+        spoil(&rig, "pod-1");
+        rig.upstream.delete("default", "pod-1");
+        rig.run(10_000);
+        let gone = (vec![], (Phase::Live, false, None), rig.rows());
+        assert_eq!(gone.2.len(), 2);
+        assert_eq!([&rig.resource, &tab, &late, &come()].map(apart), [(); 4].map(|()| gone.clone()));
+    }
+}
+
+#[test]
+fn an_object_that_is_set_apart_interrupts_who_shares_one_once() {
+    let setup = Setup { relayed: true, ..Setup::default() };
+    let informed = Informed::idle(InformerOptions::default(), setup, |upstream| _ = upstream.put("default", "pod-1"));
+    informed.start();
+    informed.rig.run(10);
+    assert!(informed.has_synced());
+    spoil(&informed.rig, "pod-1");
+    informed.rig.upstream.put("default", "pod-1");
+    informed.rig.upstream.put("default", "pod-2");
+    informed.rig.run(10_000);
+    let told = informed.interruptions();
+    let told: Vec<_> = told.iter().filter(|told| matches!(told.stops, Stops::Object(_))).collect();
+    let [told] = told[..] else { panic!("{told:?}") };
+    assert_eq!((&told.stops, told.stale), (&Stops::Object("default/pod-1".into()), true));
+    assert!(told.error.message.starts_with("default/pod-1 cannot be taken: "), "{}", told.error);
+}
+
+/// Whether something is held of it is known with the first list: then it is told.
+#[test]
+fn who_comes_when_an_object_is_set_apart_hears_that_its_row_is_old() {
+    for behind_a_channel in [false, true] {
+        let (rig, relay) = relay(&Setup::default());
+        spoil(&rig, "pod-1");
+        let channel = behind_a_channel.then(|| Channel::new(relay.clone(), rig.time.clone()));
+        // What a channel has to tell at once is there before the list.
+        rig.run(10);
+        let source: Rc<dyn Source> = channel.as_ref().map_or(relay, |channel| channel.remote.clone());
+        let told = Rc::new(RefCell::new(Vec::new()));
+        let (tab, heard) = (Resource::new(ResourceConfig::named("pods"), source, rig.time.clone()).unwrap(), told.clone());
+        tab.on_flush(move |flush| heard.borrow_mut().extend(flush.notifications.interruptions));
+        let informer = tab.with(|cacher| cacher.informers_mut().open(InformerOptions::default()));
+        tab.start();
+        assert!(tab.start_informer(informer));
+        rig.run(10);
+        let told: Vec<_> = told.borrow().iter().map(|told| (told.stops.clone(), told.stale)).collect();
+        assert_eq!(told, [(Stops::Object("default/pod-1".into()), true)]);
+    }
+}
+
+/// Lists and what is told of a stream come in no order.
+#[test]
+fn what_a_relay_lists_no_more_is_gone_though_it_was_set_apart() {
+    let (rig, relay) = relay(&Setup::default());
+    let tab = tab(&rig, &relay);
+    let entry = Quarantined { key: "default/pod-1".into(), uid: None, error: Error::protocol("no version") };
+    tab.with(|cacher| cacher.apply(Message::SetApart(vec![entry.clone()]), rig.time.now(), rig.time.wall()));
+    rig.lose_history(|upstream| _ = upstream.delete("default", "pod-1"));
+    rig.run(5_000);
+    assert_eq!((apart(&tab).0, rows_of(&tab).len(), rows_of(&tab)), (vec![entry], 2, rig.rows()));
+}
+
+#[test]
+fn what_was_set_apart_by_one_that_died_is_so_no_longer_than_by_the_next() {
+    for is_cured in [false, true] {
+        let (rig, relay) = relay(&Setup::default());
+        let channel = Channel::new(relay, rig.time.clone());
+        let tab = Resource::new(ResourceConfig::named("pods"), channel.remote.clone(), rig.time.clone()).unwrap();
+        tab.start();
+        spoil(&rig, "pod-1");
+        assert_eq!(apart(&tab).0.len(), 1);
+        channel.die(2_000);
+        if is_cured {
+            cure(&rig, "pod-1");
+        }
+        rig.run(30_000);
+        assert_eq!((apart(&tab), apart(&tab).0.len()), (apart(&rig.resource), usize::from(!is_cured)));
+        // What is asked anew at this end begins with the same.
+        tab.close();
+        let next = Resource::new(ResourceConfig::named("pods"), channel.remote.clone(), rig.time.clone()).unwrap();
+        next.start();
+        rig.run(10);
+        assert_eq!(apart(&next), apart(&rig.resource));
+    }
+}
+
+#[test]
+fn each_namespace_tells_what_its_relay_has_set_apart() {
+    let time = VirtualTime::new(1);
+    let namespaces: Vec<_> = ["a", "b"]
+        .into_iter()
+        .map(|namespace| {
+            let upstream = Upstream::new(time.clone(), 1);
+            *upstream.namespace.borrow_mut() = Some(namespace.into());
+            upstream.put(namespace, "pod");
+            let source = Rc::new(Shared(upstream.clone()));
+            let resource = Resource::new(ResourceConfig::named("pods"), source.clone(), time.clone()).unwrap();
+            resource.start();
+            (namespace, upstream, relay_over(resource, source))
+        })
+        .collect();
+    let relays: Vec<_> = namespaces.iter().map(|(namespace, _, relay)| (*namespace, relay.clone())).collect();
+    let open = move |namespace: &str| -> Rc<dyn Source> { relays.iter().find(|(of, _)| *of == namespace).unwrap_or(&relays[0]).1.clone() };
+    let joined = Joined::new(&["a".into(), "b".into()], time.clone(), Box::new(open)).unwrap();
+    let tab = Resource::new(ResourceConfig::named("pods"), Rc::new(joined), time.clone()).unwrap();
+    tab.start();
+    time.advance(10);
+    let keys = || apart(&tab).0.iter().map(|entry| entry.key.to_string()).collect::<Vec<_>>();
+    for (namespace, upstream, _) in &namespaces {
+        upstream.spoiled.borrow_mut().0.insert(format!("{namespace}/pod"), Spoil::NoVersion);
+        upstream.put(namespace, "pod");
+    }
+    time.advance(10_000);
+    assert_eq!((keys(), rows_of(&tab).len()), (vec!["a/pod".to_owned(), "b/pod".to_owned()], 2));
+    namespaces[0].1.delete("a", "pod");
+    time.advance(10_000);
+    assert_eq!((keys(), rows_of(&tab).len()), (vec!["b/pod".to_owned()], 1));
+    tab.set_namespaces(&["a".into()]).unwrap();
+    time.advance(10);
+    assert_eq!((keys(), rows_of(&tab).len()), (vec![], 0));
 }

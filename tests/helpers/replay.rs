@@ -121,6 +121,7 @@ impl Replay {
             | Message::Differences { .. }
             | Message::Branches(_)
             | Message::Reached { .. }
+            | Message::SetApart(_)
             | Message::Refreshed => {
                 unreachable!("a reflector knows nothing of what is held, nor of others")
             }

@@ -135,7 +135,7 @@ async fn run(keeper: Rc<dyn Keeper>, cacher: Rc<SharedCacher>, runtime: SharedRu
 fn plan(cacher: &SharedCacher, writer: &Writer) -> Option<Plan> {
     let cacher = cacher.borrow();
     let availability = cacher.availability();
-    let is_state = availability.is_confirmed() && availability.quarantined().is_empty();
+    let is_state = availability.is_confirmed() && !availability.has_quarantined();
     is_state.then(|| writer.plan(cacher.store(), cacher.version())).flatten()
 }
 

@@ -8,7 +8,7 @@ const STANDS = "may: how the stream stands comes by the port, behind what is hel
 const PAUSE = "the worker's list is not given up where one tab pauses, and this upstream never answers it";
 
 export const INLINE = {
-  // The gaps of the mode are those of compacted, interruptions and list.
+  // The gaps of the mode are those of compacted and list.
   compacted: { snp_09: "a tab is not told what the service has forgotten: its own window answers" },
   config: { "createWatchCache: what is undefined": OPTIONS, "a source without its methods": OPTIONS },
   discovery: {
@@ -25,7 +25,6 @@ export const INLINE = {
       "a tab cannot tell it from what resume mends, so an informer that comes later waits",
   },
   indexes: { "memory: what nobody uses": "may: the bytes are those of the worker, which holds what it lists and what it hands on" },
-  interruptions: { "an object that no list cures": "may: a tab is not told which objects its worker has set apart" },
   list: { "a source that is a Kubernetes API": "a tab does not know what a module's source says of itself, so it marks its tokens" },
   pause: { "paused while it waits": PAUSE },
   persist: { "what cannot be kept": OPTIONS, "a host without storage": STANDS },
