@@ -72,6 +72,8 @@ pub enum Message {
     Quarantine(Vec<Quarantined>),
     /// All objects that whoever passes the stream on has in quarantine at the moment. What is held of them is what it lists of them.
     SetApart(Vec<Quarantined>),
+    /// Whoever passes the stream on knows that the upstream serves no state before this version any more.
+    Compacted(Version),
     /// The round is over; until the next list what is held may be out of date.
     RoundEnded(Option<Error>),
     /// What people see of the connection.

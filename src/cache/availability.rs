@@ -296,6 +296,11 @@ impl Availability {
         self.note_quarantined(&known)
     }
 
+    /// The upstream serves no state before this version any more.
+    pub(super) fn compacted(&mut self, version: Version) {
+        self.followers.compacted(version);
+    }
+
     fn note_quarantined(&mut self, known: &[Quarantined]) -> Vec<Quarantined> {
         let mut new = self.all_quarantined();
         self.signals |= signal::STATUS;

@@ -283,6 +283,7 @@ impl Cacher {
                 let new = self.availability.set_apart(all);
                 self.tell_quarantined(new);
             }
+            Message::Compacted(version) => self.compact(version),
             Message::RoundEnded(error) => {
                 // An expired version is how long sleeps end, and no error.
                 if error.as_ref().is_some_and(|error| error.code != ErrorCode::Expired) {
@@ -419,6 +420,12 @@ impl Cacher {
             self.freshness.reached(&version);
             self.held.advance(version);
         }
+    }
+
+    /// The upstream has compacted what lies before this version: past states before it are served no longer, here and by who shares the stream.
+    pub fn compact(&mut self, version: Version) {
+        self.held.compact(&version);
+        self.availability.compacted(version);
     }
 
     // -------------------------------------------------------------------------------------------- its life

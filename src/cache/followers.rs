@@ -6,6 +6,7 @@ use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 
 use crate::object::Object;
 use crate::source::Standing;
+use crate::version::Version;
 
 /// How many objects of a first list are shown to who shares it before it is whole: a screen of them. The list brings them again.
 const FIRST_OBJECTS: usize = 500;
@@ -16,13 +17,15 @@ pub(super) struct Followers {
     all: Vec<UnboundedSender<Standing>>,
     /// How many objects of the list under way they were told.
     told_first: usize,
+    /// What was compacted, as they were told last.
+    compacted: Option<Version>,
 }
 
 impl Followers {
     /// Somebody new, who is told this first, and then what all are told.
     pub(super) fn join(&mut self, first: impl IntoIterator<Item = Standing>) -> UnboundedReceiver<Standing> {
         let (sender, receiver) = unbounded();
-        for standing in first {
+        for standing in first.into_iter().chain(self.compacted.clone().map(Standing::Compacted)) {
             // Who reads it is still there.
             let _told = sender.unbounded_send(standing);
         }
@@ -33,6 +36,12 @@ impl Followers {
     /// Tells all. Those that are gone are forgotten.
     pub(super) fn tell(&mut self, standing: &Standing) {
         self.all.retain(|follower| follower.unbounded_send(standing.clone()).is_ok());
+    }
+
+    /// Tells all that the upstream serves no state before this version any more, and later those who come then.
+    pub(super) fn compacted(&mut self, version: Version) {
+        self.tell(&Standing::Compacted(version.clone()));
+        self.compacted = Some(version);
     }
 
     /// Whether anybody listens.

@@ -239,6 +239,8 @@ impl Joint {
             | Message::Replace { .. }
             | Message::Restoring(_)
             | Message::Restored(_)
+            // Versions of the whole are none of the branch's.
+            | Message::Compacted(_)
             | Message::Refreshed
             | Message::Branches(_)
             | Message::Reached { .. }

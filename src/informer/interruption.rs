@@ -64,7 +64,7 @@ impl Interruptions {
                 Some(stream(error.clone(), None))
             }
             // Between two rounds nothing is being done about it yet. What is told of the stream behind this one comes at any moment.
-            Message::RoundStarted | Message::SetApart(_) => None,
+            Message::RoundStarted | Message::SetApart(_) | Message::Compacted(_) => None,
             _ => self.ended.take().map(|error| stream(error, None)),
         }
     }
@@ -74,6 +74,7 @@ impl Interruptions {
 mod tests {
     use super::*;
     use crate::status::ErrorCode;
+    use crate::version::Version;
 
     #[test]
     fn an_end_and_the_wait_after_it_are_one_interruption() {
@@ -87,7 +88,9 @@ mod tests {
         assert_eq!(interruptions.hear(&wait), told(&error, Some(retry_at)), "a wait within a round");
         assert_eq!(interruptions.hear(&Message::RoundEnded(Some(error.clone()))), None);
         assert_eq!(interruptions.hear(&Message::RoundStarted), None);
-        assert_eq!(interruptions.hear(&Message::SetApart(Vec::new())), None, "a word of the stream behind this one");
+        for word in [Message::SetApart(Vec::new()), Message::Compacted(Version::from(5))] {
+            assert_eq!(interruptions.hear(&word), None, "a word of the stream behind this one");
+        }
         let listing = Message::Connection(Connection::Listing { again: true });
         assert_eq!(interruptions.hear(&listing), told(&error, None), "it goes on at once");
         assert_eq!(interruptions.hear(&Message::RoundEnded(None)), None);

@@ -14,14 +14,16 @@ use super::reader::Reader;
 use crate::connection::Connection;
 use crate::message::{Message, Quarantined};
 use crate::source::Standing;
+use crate::version::Version;
 
 /// The channel. There is one sender only, because each sender more would make the channel larger.
 pub(super) struct Sink {
     host: Rc<Host>,
     out: RefCell<mpsc::Sender<Message>>,
     stands: RefCell<Stands>,
-    /// What the source has set apart, where that is still to be told.
+    /// What the source has set apart, and what is compacted, where that is still to be told.
     apart: RefCell<Option<Vec<Quarantined>>>,
+    compacted: RefCell<Option<Version>>,
 }
 
 /// What the reflector does, and how the stream stands that its source passes on.
@@ -74,7 +76,7 @@ impl Stands {
 
 impl Sink {
     pub(super) fn new(host: Rc<Host>, out: mpsc::Sender<Message>) -> Self {
-        Self { host, out: RefCell::new(out), stands: RefCell::default(), apart: RefCell::default() }
+        Self { host, out: RefCell::new(out), stands: RefCell::default(), apart: RefCell::default(), compacted: RefCell::default() }
     }
 
     /// Tells the message; waits while the channel is full. When nobody reads any more, the reflector ends here.
@@ -83,7 +85,7 @@ impl Sink {
         self.stands.borrow_mut().holds |= is_whole;
         self.put(message).await;
         if is_whole {
-            self.tell_apart().await;
+            self.tell_waiting().await;
         }
     }
 
@@ -141,16 +143,24 @@ impl Sink {
             }
             Standing::SetApart(all) => {
                 self.apart.replace(Some(all));
-                self.tell_apart().await;
+                self.tell_waiting().await;
+            }
+            Standing::Compacted(version) => {
+                self.compacted.replace(Some(version));
+                self.tell_waiting().await;
             }
         }
     }
 
-    /// Tells what the source has set apart, once there is a whole state: whether something is held of it is known then.
-    async fn tell_apart(&self) {
-        let apart = if self.stands.borrow().holds { self.apart.take() } else { None };
-        if let Some(all) = apart {
-            self.put(Message::SetApart(all)).await;
+    /// Tells what is about a state, once there is a whole one. Whether something is held of an object is known then, and a list forgets what was
+    /// compacted before it.
+    async fn tell_waiting(&self) {
+        if !self.stands.borrow().holds {
+            return;
+        }
+        let waiting = [self.apart.take().map(Message::SetApart), self.compacted.take().map(Message::Compacted)];
+        for message in waiting.into_iter().flatten() {
+            self.put(message).await;
         }
     }
 

@@ -217,6 +217,7 @@ mod tests {
                 kept_at
             }),
             apart.prop_map(Standing::SetApart),
+            any::<u64>().prop_map(|version| Standing::Compacted(version.into())),
         ]
     }
 
@@ -266,6 +267,9 @@ mod tests {
             said(r#"{"stands":"waiting"}"#, b""),
             said(r#"{"stands":"listed","loaded":"-1"}"#, b""),
             said(r#"{"end":1,"code":"expired","status":{"code":"x"}}"#, b""),
+            said(r#"{"stands":"compacted"}"#, b""),
+            said(r#"{"stands":"compacted","version":7}"#, b""),
+            said(r#"{"stands":"compacted","version":"x"}"#, b""),
             said(r#"{"stands":"set-apart"}"#, b""),
             said(r#"{"stands":"set-apart","objects":{}}"#, b""),
             said(r#"{"stands":"set-apart","objects":["a"]}"#, b""),

@@ -20,6 +20,7 @@ use crate::source::{
     Collection, FrameStream, HeldState, ListRequest, ObjectName, PageStream, Source, Standing, WatchRequest, WriteRequest,
 };
 use crate::status::Error;
+use crate::version::Version;
 
 /// What a source says of itself before it is asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,11 +69,37 @@ struct Line {
     /// Why nobody answers any more.
     broken: RefCell<Option<Error>>,
     /// How the relay's stream stands, and who hears of that.
-    stands: RefCell<Option<Connection>>,
-    apart: RefCell<Vec<Quarantined>>,
+    stands: RefCell<Stands>,
     followers: RefCell<Vec<UnboundedSender<Standing>>>,
     /// See [`Source::columns`].
     columns: RefCell<Option<Rc<str>>>,
+}
+
+/// What the relay told last of its stream.
+#[derive(Default)]
+struct Stands {
+    connection: Option<Connection>,
+    apart: Vec<Quarantined>,
+    compacted: Option<Version>,
+}
+
+impl Stands {
+    fn note(&mut self, standing: Standing) {
+        match standing {
+            Standing::Connection(connection) => self.connection = Some(connection),
+            Standing::SetApart(all) => self.apart = all,
+            Standing::Compacted(version) => self.compacted = Some(version),
+            // What follows it is told on, too.
+            Standing::Listed { .. } => {}
+        }
+    }
+
+    /// For who begins to hear of it.
+    fn told(&self) -> impl Iterator<Item = Standing> {
+        let connection = self.connection.clone().map(Standing::Connection);
+        let apart = (!self.apart.is_empty()).then(|| Standing::SetApart(self.apart.clone()));
+        connection.into_iter().chain(apart).chain(self.compacted.clone().map(Standing::Compacted))
+    }
 }
 
 /// What came of one call.
@@ -95,11 +122,7 @@ impl Waiting {
 
 impl Line {
     fn stands(&self, standing: &Standing) {
-        match standing {
-            Standing::Connection(connection) => drop(self.stands.replace(Some(connection.clone()))),
-            Standing::SetApart(all) => drop(self.apart.replace(all.clone())),
-            Standing::Listed { .. } => {}
-        }
+        self.stands.borrow_mut().note(standing.clone());
         self.followers.borrow_mut().retain(|follower| follower.unbounded_send(standing.clone()).is_ok());
     }
 
@@ -112,8 +135,8 @@ impl Line {
 impl Remote {
     /// What is asked goes out by `send`, and what comes back is given to [`Remote::take`].
     pub fn new(traits: Traits, send: impl Fn(Request) + 'static) -> Self {
-        let (calls, last, broken, stands, apart, followers, columns) = Default::default();
-        Self { line: Rc::new(Line { send: RefCell::new(Rc::new(send)), calls, last, broken, stands, apart, followers, columns }), traits }
+        let (calls, last, broken, stands, followers, columns) = Default::default();
+        Self { line: Rc::new(Line { send: RefCell::new(Rc::new(send)), calls, last, broken, stands, followers, columns }), traits }
     }
 
     /// There is another end from now on. What the one before answers no longer counts.
@@ -154,7 +177,7 @@ impl Remote {
         self.line.broken.replace(Some(error.clone()));
         // Nobody knows any more; the next one says it anew, if it is not so.
         self.line.stands(&Standing::Connection(Connection::Live));
-        if !self.line.apart.borrow().is_empty() {
+        if !self.line.stands.borrow().apart.is_empty() {
             self.line.stands(&Standing::SetApart(Vec::new()));
         }
         for (_, waiting) in std::mem::take(&mut *self.line.calls.borrow_mut()) {
@@ -279,9 +302,7 @@ impl Source for Remote {
 
     fn standing(&self) -> Option<LocalBoxStream<'static, Standing>> {
         let (sender, receiver) = unbounded();
-        let connection = self.line.stands.borrow().clone().map(Standing::Connection);
-        let apart = Some(self.line.apart.borrow().clone()).filter(|all| !all.is_empty()).map(Standing::SetApart);
-        for standing in connection.into_iter().chain(apart) {
+        for standing in self.line.stands.borrow().told() {
             let _gone = sender.unbounded_send(standing);
         }
         self.line.followers.borrow_mut().push(sender);

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::connection::Connection;
 use crate::message::Quarantined;
 use crate::time::WallTime;
+use crate::version::Version;
 
 /// What is told of a stream to who shares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,4 +25,6 @@ pub enum Standing {
     },
     /// All objects that it has in quarantine. What it lists of them is what it held before.
     SetApart(Vec<Quarantined>),
+    /// The upstream serves no state before this version any more.
+    Compacted(Version),
 }

@@ -122,6 +122,7 @@ impl Replay {
             | Message::Branches(_)
             | Message::Reached { .. }
             | Message::SetApart(_)
+            | Message::Compacted(_)
             | Message::Refreshed => {
                 unreachable!("a reflector knows nothing of what is held, nor of others")
             }

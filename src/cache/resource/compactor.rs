@@ -70,7 +70,7 @@ async fn run(cacher: Rc<SharedCacher>, source: Rc<dyn Source>, runtime: SharedRu
         if let Either::Left((Ok(version), _)) = select(asked, runtime.sleep(MAX_QUESTION_MS)).await
             && version > compacted
         {
-            cacher.with(|cacher| cacher.held_mut().compact(&version));
+            cacher.with(|cacher| cacher.compact(version.clone()));
             compacted = version;
         }
     }

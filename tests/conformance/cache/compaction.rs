@@ -1,10 +1,17 @@
 //! What the upstream has compacted is not served from here either, where it can be asked.
 
+use std::rc::Rc;
+
 use watchcache::cache::{COMPACTION_INTERVAL_MS as PERIOD_MS, ListOptions};
+use watchcache::relay::Relay;
+use watchcache::source::Source;
 use watchcache::status::{Error, ErrorCode};
+use watchcache::version::Version;
 
 use super::lists::lists;
+use crate::helpers::channel::{Channel, relay_over};
 use crate::helpers::rig::{Rig, Setup};
+use crate::helpers::upstream::Shared;
 
 fn exactly(version: u64) -> ListOptions {
     ListOptions { resource_version: Some(version.to_string()), resource_version_match: Some("Exact".into()), ..ListOptions::default() }
@@ -111,4 +118,71 @@ fn snp_09_a_question_without_an_answer_is_followed_by_the_next() {
     rig.run(2 * PERIOD_MS);
     assert_eq!(rig.upstream.compaction.asked.borrow().len(), 2);
     refused(&rig, exactly(102));
+}
+
+/// What leads to the resource of a rig: directly, and behind a channel.
+fn ways(rig: &Rig) -> (Rc<Relay>, Rc<Channel>) {
+    let relay = relay_over(rig.resource.clone(), Rc::new(Shared(rig.upstream.clone())));
+    (relay.clone(), Channel::new(relay, rig.time.clone()))
+}
+
+/// Who has it as source, by each way.
+fn tabs(rig: &Rig, relay: &Rc<Relay>, channel: &Channel) -> [Rig; 2] {
+    [relay.clone() as Rc<dyn Source>, channel.remote.clone()].map(|source| {
+        let tab = Rig::over(&Setup::default(), rig.time.clone(), rig.upstream.clone(), source);
+        tab.resource.start();
+        tab.run(10);
+        tab
+    })
+}
+
+#[test]
+fn snp_09_who_shares_a_stream_is_told_what_is_gone_and_asks_nobody() {
+    let rig = Rig::new(Setup::default(), |upstream| {
+        upstream.compaction.tells.set(true);
+        upstream.pass(1);
+    });
+    let (relay, channel) = ways(&rig);
+    let tabs = tabs(&rig, &relay, &channel);
+    ["a", "b", "c"].iter().for_each(|name| _ = rig.upstream.put("ns", name));
+    rig.run(10);
+    rig.upstream.expire_to(103);
+    let before = lists(&rig);
+    for tab in &tabs {
+        assert_eq!(tab.list(exactly(102)).unwrap(), (vec!["ns/a@102".to_owned()], 102));
+    }
+    assert_eq!(lists(&rig), before, "nobody has asked yet");
+
+    rig.run(PERIOD_MS);
+    assert_eq!(rig.upstream.compaction.asked.borrow().len(), 1, "one asks for all");
+    for tab in &tabs {
+        let before = lists(&rig);
+        assert_eq!(refused(tab, exactly(102)), refused(&rig, exactly(102)));
+        assert_eq!(lists(&rig), before + 2, "the upstream says so");
+        for version in [103, 104] {
+            assert_eq!(tab.list(exactly(version)).unwrap().1, version);
+        }
+        assert_eq!(lists(&rig), before + 2, "what the upstream serves is still served here");
+    }
+}
+
+/// What comes after its first list may be compacted all the same: the stream may be behind.
+#[test]
+fn snp_09_who_comes_late_to_a_stream_is_told_what_is_gone() {
+    let rig = compacted(true);
+    let (relay, channel) = ways(&rig);
+    rig.resource.with(|cacher| cacher.compact(Version::from(106)));
+    rig.run(10);
+    let tabs = tabs(&rig, &relay, &channel);
+    assert_eq!(tabs.each_ref().map(|tab| tab.version()), [104, 104]);
+    ["d", "e", "f"].iter().for_each(|name| _ = rig.upstream.put("ns", name));
+    rig.run(10);
+    rig.upstream.expire_to(106);
+    for tab in &tabs {
+        assert_eq!((tab.version(), rig.version()), (107, 107));
+        refused(tab, exactly(105));
+        let before = lists(&rig);
+        assert_eq!(tab.list(exactly(106)).unwrap().1, 106);
+        assert_eq!(lists(&rig), before);
+    }
 }

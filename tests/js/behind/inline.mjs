@@ -8,8 +8,7 @@ const STANDS = "may: how the stream stands comes by the port, behind what is hel
 const PAUSE = "the worker's list is not given up where one tab pauses, and this upstream never answers it";
 
 export const INLINE = {
-  // The gaps of the mode are those of compacted and list.
-  compacted: { snp_09: "a tab is not told what the service has forgotten: its own window answers" },
+  // The one gap of the mode is that of list.
   config: { "createWatchCache: what is undefined": OPTIONS, "a source without its methods": OPTIONS },
   discovery: {
     "a refresh asks anew": PAGE,
