@@ -17,6 +17,7 @@ mod helpers {
 }
 
 mod cache;
+mod channel;
 mod informer;
 mod relay;
 mod source;

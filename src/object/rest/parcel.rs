@@ -25,7 +25,7 @@ pub(crate) fn parcel(objects: &[Rc<Object>]) -> Vec<u8> {
     for object in objects {
         let body = object.body();
         let dictionary = match &*body {
-            Body::Packed(Compressed { dictionary, .. }) => place(&mut dictionaries, dictionary.clone(), |a, b| Rc::ptr_eq(a, b)),
+            Body::Packed(Compressed { dictionary, .. }) => place(&mut dictionaries, dictionary.clone(), Rc::ptr_eq),
             Body::Raw { .. } | Body::Delta { .. } => 0,
         };
         let Facts { namespace, name, version, uid, labels: own, comparable } = object.facts();
