@@ -102,7 +102,7 @@ impl Reflector {
         let outgoing = Outgoing { verb: Verb::List, listen: Listen::LISTING, announced };
         let permit = self.throttle.admit(&mut self.beside, outgoing).await?;
         let watchdog = self.liveness.watchdog(self.host.now());
-        let held = self.reader.opener.get().and_then(|_| self.source.held());
+        let held = self.reader.opens().then(|| self.source.held()).flatten();
         let asked = async {
             match held {
                 Some(held) => held.await.map(Answer::Held),
@@ -147,8 +147,7 @@ impl Reflector {
                 slice.waited(runtime.recent());
                 watchdog.feed(runtime.recent());
                 buffers::look_ahead(parcel.len() * GROWTH)?;
-                let opener = reader.opener.get();
-                listing.take(opener.map_or_else(|| Ok(Vec::new()), |open| open(&parcel))?, &reader);
+                listing.take(reader.open(&parcel)?, &reader);
                 if slice.worked(runtime.now()) {
                     slice.rest(&**runtime).await;
                 }

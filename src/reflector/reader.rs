@@ -67,6 +67,17 @@ impl Reader {
         event
     }
 
+    /// Whether somebody makes objects of what a source holds packed.
+    pub(super) fn opens(&self) -> bool {
+        self.opener.get().is_some()
+    }
+
+    /// The objects of a parcel. Fails where nobody makes them, see [`Reader::opens`], and as the one who does.
+    pub(super) fn open(&self, parcel: &[u8]) -> Result<Vec<Rc<Object>>, Error> {
+        let opener = self.opener.get().ok_or_else(|| Error::new(ErrorCode::Internal, "nobody was set who opens parcels"))?;
+        opener(parcel)
+    }
+
     /// An object that is shown before its list is told.
     pub(super) fn object(&self, document: &[u8]) -> Option<Rc<Object>> {
         Object::new(scan_object(document, &self.fields.borrow()).ok()?).ok()

@@ -36,7 +36,6 @@ export const INLINE = {
   status: { "after synced the phase": STANDS },
   threads: { "*": "may: its caches are behind threads already" },
   "web-socket": {
-    "the host's WebSocket": "a pause of one tab ends no socket of the worker",
     "sockets of several namespaces": "may: the worker closes its sockets later than its tabs are done",
   },
 };
