@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::task::Poll;
 
 use futures::stream::{self, StreamExt};
+use futures::{FutureExt, TryFutureExt};
 
 use super::breaker::Verb;
 use super::failure;
@@ -102,12 +103,9 @@ impl Reflector {
         let outgoing = Outgoing { verb: Verb::List, listen: Listen::LISTING, announced };
         let permit = self.throttle.admit(&mut self.beside, outgoing).await?;
         let watchdog = self.liveness.watchdog(self.host.now());
-        let held = self.reader.opens().then(|| self.source.held()).flatten();
-        let asked = async {
-            match held {
-                Some(held) => held.await.map(Answer::Held),
-                None => self.source.list(request).await.map(Answer::Page),
-            }
+        let asked = match self.reader.opens().then(|| self.source.held()).flatten() {
+            Some(held) => held.map_ok(Answer::Held).boxed_local(),
+            None => self.source.list(request).map_ok(Answer::Page).boxed_local(),
         };
         let answer = match self.beside.until(Listen::LISTING, Some(&watchdog), asked).await {
             Ok(answer) => answer,
@@ -116,8 +114,9 @@ impl Reflector {
         };
         self.throttle.heard(permit, answer.as_ref().err());
         let head = match answer? {
-            Answer::Page(body) => self.read(body, &watchdog, listing).await?,
-            Answer::Held(held) => self.take(held, &watchdog, listing).await?,
+            // Apart: else whatever a reflector does would take the room that these need.
+            Answer::Page(body) => Box::pin(self.read(body, &watchdog, listing)).await?,
+            Answer::Held(held) => Box::pin(self.take(held, &watchdog, listing)).await?,
         };
         self.reader.kinds.listed(head.kind.as_deref(), listing.is_empty())?;
         listing.set_aside(&mut self.quarantine)?;

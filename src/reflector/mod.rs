@@ -52,5 +52,5 @@ pub use self::early::{EARLY_PERIOD_MS, EarlyTries, MAX_EARLY_TRIES};
 pub use self::handle::ReflectorHandle;
 pub use self::peers::Peers;
 pub use self::predecessors::Predecessors;
-pub use self::reader::{Arrival, Opener};
+pub use self::reader::Recipient;
 pub use self::reflector::Reflector;

@@ -33,26 +33,28 @@ pub(super) struct Unreadable {
     pub(super) identity: Option<Box<Identity>>,
 }
 
-/// Sees the objects of a list as they are read, long before they are told.
-///
-/// Nothing of a page is told before all of it has proved to be sound, and messages wait for their receiver. What is seen may never be told.
-pub type Arrival = Box<dyn Fn(&[Rc<Object>])>;
+/// The cache that is read for.
+pub trait Recipient {
+    /// Sees the objects of a list as they are read, long before they are told.
+    ///
+    /// Nothing of a page is told before all of it has proved to be sound, and messages wait for their receiver. What is seen may never be told.
+    fn arriving(&self, objects: &[Rc<Object>]);
 
-/// Makes objects of what a source holds packed.
-pub type Opener = Box<dyn Fn(&[u8]) -> Result<Vec<Rc<Object>>, Error>>;
+    /// Makes objects of what a source holds packed; they rest there. Fails where there is no room for them, or what is given is no parcel.
+    fn open(&self, parcel: &[u8]) -> Result<Vec<Rc<Object>>, Error>;
+}
 
 /// With which paths objects are read, and of which kind they must be.
 pub(super) struct Reader {
     pub(super) fields: Rc<RefCell<FieldSet>>,
     pub(super) kinds: Kinds,
-    pub(super) arrival: OnceCell<Arrival>,
-    pub(super) opener: OnceCell<Opener>,
+    pub(super) recipient: OnceCell<Box<dyn Recipient>>,
     pub(super) comparisons: Comparisons,
 }
 
 impl Reader {
     pub(super) fn new(fields: Rc<RefCell<FieldSet>>, kinds: Kinds) -> Self {
-        Self { fields, kinds, arrival: OnceCell::new(), opener: OnceCell::new(), comparisons: Comparisons::default() }
+        Self { fields, kinds, recipient: OnceCell::new(), comparisons: Comparisons::default() }
     }
 
     /// Reads a frame of a watch, and gives its buffer back.
@@ -69,13 +71,12 @@ impl Reader {
 
     /// Whether somebody makes objects of what a source holds packed.
     pub(super) fn opens(&self) -> bool {
-        self.opener.get().is_some()
+        self.recipient.get().is_some()
     }
 
     /// The objects of a parcel. Fails where nobody makes them, see [`Reader::opens`], and as the one who does.
     pub(super) fn open(&self, parcel: &[u8]) -> Result<Vec<Rc<Object>>, Error> {
-        let opener = self.opener.get().ok_or_else(|| Error::new(ErrorCode::Internal, "nobody was set who opens parcels"))?;
-        opener(parcel)
+        self.recipient.get().ok_or_else(|| Error::new(ErrorCode::Internal, "nobody was set who opens parcels"))?.open(parcel)
     }
 
     /// An object that is shown before its list is told.
@@ -85,8 +86,8 @@ impl Reader {
 
     /// These objects of a list have been read.
     pub(super) fn arrived(&self, objects: &[Rc<Object>]) {
-        if let Some(arrival) = self.arrival.get().filter(|_| !objects.is_empty()) {
-            arrival(objects);
+        if let Some(recipient) = self.recipient.get().filter(|_| !objects.is_empty()) {
+            recipient.arriving(objects);
         }
     }
 }

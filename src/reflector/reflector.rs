@@ -30,7 +30,7 @@ use super::liveness::Liveness;
 use super::order::Order;
 use super::predecessors::Predecessors;
 use super::quarantine::Quarantine;
-use super::reader::{Arrival, Opener, Reader};
+use super::reader::{Reader, Recipient};
 use super::sink::Sink;
 use super::state::{BegunWatch, Notice, RoundEnd, State, Streaming, WatchPlan};
 use super::throttle::Throttle;
@@ -99,14 +99,9 @@ impl Reflector {
         (reflector, handle)
     }
 
-    /// Sets who sees each object of a list as it is read.
-    pub fn on_arrival(&mut self, arrival: Arrival) {
-        let _second = self.reader.arrival.set(arrival);
-    }
-
-    /// Sets who makes objects of what a source holds packed. Without it such a source is listed, as any other.
-    pub fn on_parcels(&mut self, opener: Opener) {
-        let _second = self.reader.opener.set(opener);
+    /// Sets the cache that is read for. Without it a source that holds its objects packed is listed, as any other.
+    pub fn reads_for(&mut self, recipient: impl Recipient + 'static) {
+        let _second = self.reader.recipient.set(Box::new(recipient));
     }
 
     /// Sets who finds the object that an event may replace.

@@ -12,18 +12,16 @@ use futures::channel::mpsc;
 use super::host::{Host, Listen};
 use super::reader::Reader;
 use crate::connection::Connection;
-use crate::message::{Message, Quarantined};
+use crate::message::Message;
 use crate::source::Standing;
-use crate::version::Version;
 
 /// The channel. There is one sender only, because each sender more would make the channel larger.
 pub(super) struct Sink {
     host: Rc<Host>,
     out: RefCell<mpsc::Sender<Message>>,
     stands: RefCell<Stands>,
-    /// What the source has set apart, and what is compacted, where that is still to be told.
-    apart: RefCell<Option<Vec<Quarantined>>>,
-    compacted: RefCell<Option<Version>>,
+    /// What is about a whole state, and is still to be told: one of each kind.
+    waiting: RefCell<Vec<Message>>,
 }
 
 /// What the reflector does, and how the stream stands that its source passes on.
@@ -76,7 +74,7 @@ impl Stands {
 
 impl Sink {
     pub(super) fn new(host: Rc<Host>, out: mpsc::Sender<Message>) -> Self {
-        Self { host, out: RefCell::new(out), stands: RefCell::default(), apart: RefCell::default(), compacted: RefCell::default() }
+        Self { host, out: RefCell::new(out), stands: RefCell::default(), waiting: RefCell::default() }
     }
 
     /// Tells the message; waits while the channel is full. When nobody reads any more, the reflector ends here.
@@ -84,8 +82,9 @@ impl Sink {
         let is_whole = matches!(message, Message::Restored(_) | Message::Replace { .. });
         self.stands.borrow_mut().holds |= is_whole;
         self.put(message).await;
-        if is_whole {
-            self.tell_waiting().await;
+        if is_whole && !self.waiting.borrow().is_empty() {
+            // Apart: else each message would take the room that this needs.
+            Box::pin(self.tell_waiting()).await;
         }
     }
 
@@ -141,15 +140,19 @@ impl Sink {
                     self.send(Message::Page { objects, loaded, remaining }).await;
                 }
             }
-            Standing::SetApart(all) => {
-                self.apart.replace(Some(all));
-                self.tell_waiting().await;
-            }
-            Standing::Compacted(version) => {
-                self.compacted.replace(Some(version));
-                self.tell_waiting().await;
-            }
+            Standing::SetApart(all) => self.tell_of_state(Message::SetApart(all)).await,
+            Standing::Compacted(version) => self.tell_of_state(Message::Compacted(version)).await,
         }
+    }
+
+    /// Tells what takes the place of the last of its kind.
+    async fn tell_of_state(&self, message: Message) {
+        {
+            let mut waiting = self.waiting.borrow_mut();
+            waiting.retain(|other| mem::discriminant(other) != mem::discriminant(&message));
+            waiting.push(message);
+        }
+        Box::pin(self.tell_waiting()).await;
     }
 
     /// Tells what is about a state, once there is a whole one. Whether something is held of an object is known then, and a list forgets what was
@@ -158,8 +161,7 @@ impl Sink {
         if !self.stands.borrow().holds {
             return;
         }
-        let waiting = [self.apart.take().map(Message::SetApart), self.compacted.take().map(Message::Compacted)];
-        for message in waiting.into_iter().flatten() {
+        for message in self.waiting.take() {
             self.put(message).await;
         }
     }

@@ -20,8 +20,9 @@ use crate::cache::memory::{Grower, Member, Memory};
 use crate::connection::Phase;
 use crate::key::key;
 use crate::message::{MAX_WAITING_MESSAGES, Message};
+use crate::object::Object;
 use crate::persist::Keeper;
-use crate::reflector::{EarlyTries, Reflector, ReflectorConfig, ReflectorHandle};
+use crate::reflector::{EarlyTries, Recipient, Reflector, ReflectorConfig, ReflectorHandle};
 use crate::runtime::SharedRuntime;
 use crate::runtime::slice::Slice;
 use crate::source::{Branches, Source};
@@ -205,17 +206,7 @@ impl Lifecycle {
         let mut config = self.config.clone();
         config.seed = config.seed.wrapping_add(number as u64);
         let (mut reflector, handle) = Reflector::new(source, self.runtime.clone(), fields, config, sender);
-        let cacher = Rc::downgrade(&self.cacher);
-        reflector.on_arrival(Box::new(move |objects| {
-            if let Some(cacher) = cacher.upgrade() {
-                cacher.borrow_mut().arriving(objects);
-            }
-        }));
-        let cacher = Rc::downgrade(&self.cacher);
-        reflector.on_parcels(Box::new(move |parcel| {
-            let cacher = cacher.upgrade().ok_or_else(Error::closed)?;
-            cacher.borrow_mut().held_mut().open(parcel)
-        }));
+        reflector.reads_for(Read(Rc::downgrade(&self.cacher)));
         let cacher = Rc::downgrade(&self.cacher);
         reflector.on_predecessors(Box::new(move |namespace, name| {
             let cacher = cacher.upgrade()?;
@@ -336,6 +327,21 @@ impl Lifecycle {
         if let Life::Running(streams) = self.life.replace(next) {
             streams.close();
         }
+    }
+}
+
+/// What a reflector reads is for this cacher, as long as it lives.
+struct Read(Weak<SharedCacher>);
+
+impl Recipient for Read {
+    fn arriving(&self, objects: &[Rc<Object>]) {
+        if let Some(cacher) = self.0.upgrade() {
+            cacher.borrow_mut().arriving(objects);
+        }
+    }
+
+    fn open(&self, parcel: &[u8]) -> Result<Vec<Rc<Object>>, Error> {
+        self.0.upgrade().ok_or_else(Error::closed)?.borrow_mut().held_mut().open(parcel)
     }
 }
 
