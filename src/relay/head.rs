@@ -1,8 +1,9 @@
 //! Heads: their members, written and read.
 
-use super::message::CallId;
+use super::message::{CallId, Described};
 use crate::json::value::Value;
 use crate::json::write::Document;
+use crate::source::Collection;
 use crate::status::{Error, ErrorCode, Status};
 
 /// Begins a head: what it is about, and the number of its call.
@@ -83,6 +84,24 @@ pub(super) fn items(head: &Value, mut body: &[u8]) -> Result<Vec<Vec<u8>>, Error
         body = rest;
         Ok(item.to_vec())
     })
+}
+
+pub(super) fn write_described(head: &mut Document, Described { columns, collection }: &Described) {
+    head.optional("columns", columns.as_deref());
+    if let Some(Collection { namespace, group }) = collection {
+        let mut document = Document::new();
+        document.optional("namespace", namespace.as_deref()).optional("group", group.as_deref());
+        head.raw("collection", &document.finish());
+    }
+}
+
+pub(super) fn read_described(head: &Value) -> Result<Described, Error> {
+    let collection = match head.get("collection") {
+        Value::Null => None,
+        of @ Value::Map(_) => Some(Collection { namespace: text(of, "namespace")?, group: text(of, "group")? }),
+        _ => return Err(unknown()),
+    };
+    Ok(Described { columns: text(head, "columns")?.map(Into::into), collection })
 }
 
 pub(super) fn write_error(head: &mut Document, error: &Error) {

@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use crate::source::{ListRequest, ObjectName, Standing, WatchRequest, WriteRequest};
+use crate::source::{Collection, ListRequest, ObjectName, Standing, WatchRequest, WriteRequest};
 use crate::status::Error;
 use crate::time::Millis;
 
@@ -42,12 +42,21 @@ pub enum Request {
 pub enum Answer {
     /// What becomes of the relay's own stream. It belongs to no call.
     Stands(Standing),
-    /// The answer has begun. Where it is of rows: what they show, as JSON, once that is known.
-    Open(CallId, Option<Rc<str>>),
+    /// The answer has begun.
+    Open(CallId, Described),
     /// Its next items: chunks of a body, or frames.
     Items(CallId, Vec<Vec<u8>>),
     /// It is over; with an error it was refused, or broke off.
     End(CallId, Option<Error>),
+}
+
+/// What a source says of itself once it has answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Described {
+    /// [`crate::source::Source::columns`].
+    pub columns: Option<Rc<str>>,
+    /// [`crate::source::Source::collection`]. Who shares a source that only the relay knows hears of it here.
+    pub collection: Option<Collection>,
 }
 
 /// Bytes of one call that may be on their way, or wait to be taken. Who takes nothing for long holds no more than that.

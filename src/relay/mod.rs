@@ -20,7 +20,7 @@ mod serving;
 mod standing;
 mod streams;
 
-pub use self::message::{Answer, Call, CallId, Request, WATCH_PACE_MS};
+pub use self::message::{Answer, Call, CallId, Described, Request, WATCH_PACE_MS};
 pub use self::packet::Packet;
 pub use self::relay::Relay;
 pub use self::remote::{Remote, Traits};

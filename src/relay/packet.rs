@@ -1,7 +1,7 @@
 //! Messages of a channel as what is sent: a head of JSON, and the bytes that it tells of as they are.
 
 use super::call::{read_call, write_call};
-use super::head::{about, head, items, parse, read_error, text, unknown, whole, write_error, write_items};
+use super::head::{about, head, items, parse, read_described, read_error, text, unknown, whole, write_described, write_error, write_items};
 use super::message::{Answer, Request};
 use super::standing::{read_standing, write_standing};
 use crate::json::write::Document;
@@ -38,7 +38,11 @@ impl From<Answer> for Packet {
                 let body = write_standing(&mut head, &standing);
                 Self { head: head.finish(), body }
             }
-            Answer::Open(id, columns) => Self { head: head("open", id).optional("columns", columns.as_deref()).finish(), body: Vec::new() },
+            Answer::Open(id, described) => {
+                let mut head = head("open", id);
+                write_described(&mut head, &described);
+                Self { head: head.finish(), body: Vec::new() }
+            }
             Answer::Items(id, items) => {
                 let mut head = head("items", id);
                 let body = write_items(&mut head, &items);
@@ -80,7 +84,7 @@ impl TryFrom<Packet> for Answer {
             return read_standing(&stands, &head, &body).map(Self::Stands);
         }
         Ok(match about(&head)? {
-            ("open", id) => Self::Open(id, text(&head, "columns")?.map(Into::into)),
+            ("open", id) => Self::Open(id, read_described(&head)?),
             ("items", id) => Self::Items(id, items(&head, &body)?),
             ("end", id) => Self::End(id, read_error(&head)?),
             _ => return Err(unknown()),
@@ -90,13 +94,13 @@ impl TryFrom<Packet> for Answer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::message::Call;
+    use super::super::message::{Call, Described};
     use super::*;
     use crate::connection::Connection;
     use crate::message::Quarantined;
     use crate::source::{
-        DeleteOptions, ListRequest, Narrow, ObjectName, Patch, PatchType, Preconditions, Standing, WatchRequest, WriteParameters,
-        WriteRequest,
+        Collection, DeleteOptions, ListRequest, Narrow, ObjectName, Patch, PatchType, Preconditions, Standing, WatchRequest,
+        WriteParameters, WriteRequest,
     };
     use crate::status::{ErrorCode, Status};
     use crate::time::WallTime;
@@ -233,12 +237,14 @@ mod tests {
         fn what_is_answered_arrives_as_it_was_sent(
             id in any::<u32>(),
             columns in maybe(),
+            collection in option::of((maybe(), maybe())),
             items in prop::collection::vec(bytes(), 0..4),
             error in error(),
             standing in standing(),
         ) {
-            let columns = columns.map(Into::into);
-            for answer in [Answer::Stands(standing), Answer::Open(id, columns), Answer::Items(id, items), Answer::End(id, None), Answer::End(id, Some(error))] {
+            let collection = collection.map(|(namespace, group)| Collection { namespace, group });
+            let described = Described { columns: columns.map(Into::into), collection };
+            for answer in [Answer::Stands(standing), Answer::Open(id, described), Answer::Items(id, items), Answer::End(id, None), Answer::End(id, Some(error))] {
                 prop_assert_eq!(Answer::try_from(Packet::from(answer.clone())), Ok(answer));
             }
         }
@@ -263,6 +269,8 @@ mod tests {
             said(r#"{"stands":"listed","loaded":"1"}"#, b""),
             said(r#"{"stands":"listed","loaded":"1","lengths":[3]}"#, b"ab"),
             said(r#"{"end":1,"code":"odd"}"#, b""),
+            said(r#"{"open":1,"collection":"web"}"#, b""),
+            said(r#"{"open":1,"collection":{"namespace":1}}"#, b""),
             said(r#"{"stands":"odd"}"#, b""),
             said(r#"{"stands":"waiting"}"#, b""),
             said(r#"{"stands":"listed","loaded":"-1"}"#, b""),

@@ -13,7 +13,7 @@ use futures::{FutureExt, Stream, StreamExt};
 use rustc_hash::FxHashMap;
 
 use super::document::read_state_head;
-use super::message::{Answer, CREDIT_BYTES, Call, CallId, Request};
+use super::message::{Answer, CREDIT_BYTES, Call, CallId, Described, Request};
 use crate::connection::Connection;
 use crate::message::Quarantined;
 use crate::source::{
@@ -71,8 +71,8 @@ struct Line {
     /// How the relay's stream stands, and who hears of that.
     stands: RefCell<Stands>,
     followers: RefCell<Vec<UnboundedSender<Standing>>>,
-    /// See [`Source::columns`].
-    columns: RefCell<Option<Rc<str>>>,
+    /// What the relay's source said last of itself.
+    described: RefCell<Described>,
 }
 
 /// What the relay told last of its stream.
@@ -135,8 +135,8 @@ impl Line {
 impl Remote {
     /// What is asked goes out by `send`, and what comes back is given to [`Remote::take`].
     pub fn new(traits: Traits, send: impl Fn(Request) + 'static) -> Self {
-        let (calls, last, broken, stands, followers, columns) = Default::default();
-        Self { line: Rc::new(Line { send: RefCell::new(Rc::new(send)), calls, last, broken, stands, followers, columns }), traits }
+        let (calls, last, broken, stands, followers, described) = Default::default();
+        Self { line: Rc::new(Line { send: RefCell::new(Rc::new(send)), calls, last, broken, stands, followers, described }), traits }
     }
 
     /// There is another end from now on. What the one before answers no longer counts.
@@ -157,10 +157,11 @@ impl Remote {
         let Some(waiting) = self.line.calls.borrow().get(id).cloned() else { return };
         match answer {
             Answer::Stands(_) => {}
-            Answer::Open(_, columns) => {
-                if columns.is_some() {
-                    self.line.columns.replace(columns);
-                }
+            Answer::Open(_, Described { columns, collection }) => {
+                let mut described = self.line.described.borrow_mut();
+                // What is not known any more was known, and is so.
+                described.columns = columns.or(described.columns.take());
+                described.collection = collection.or(described.collection.take());
                 waiting.open.set(true);
             }
             Answer::Items(_, items) => waiting.items.borrow_mut().extend(items),
@@ -326,7 +327,7 @@ impl Source for Remote {
     }
 
     fn collection(&self) -> Option<Collection> {
-        self.traits.collection.clone()
+        self.traits.collection.clone().or_else(|| self.line.described.borrow().collection.clone())
     }
 
     fn reads_marks(&self) -> bool {
@@ -342,7 +343,7 @@ impl Source for Remote {
     }
 
     fn columns(&self) -> Option<Rc<str>> {
-        self.line.columns.borrow().clone()
+        self.line.described.borrow().columns.clone()
     }
 
     fn is_rendered(&self) -> bool {

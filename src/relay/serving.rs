@@ -10,7 +10,7 @@ use futures::{FutureExt, StreamExt, stream};
 use rustc_hash::FxHashMap;
 
 use super::document::state_head;
-use super::message::{Answer, BATCH_BYTES, CREDIT_BYTES, Call, CallId, Request};
+use super::message::{Answer, BATCH_BYTES, CREDIT_BYTES, Call, CallId, Described, Request};
 use crate::runtime::{SharedRuntime, Task};
 use crate::source::{HeldState, Source};
 use crate::status::Error;
@@ -125,7 +125,7 @@ impl Serving {
         let work = async move {
             let error = match open(&*source, call).await {
                 Ok(items) => {
-                    send(Answer::Open(id, source.columns()));
+                    send(Answer::Open(id, Described { columns: source.columns(), collection: source.collection() }));
                     pass_on(id, items, &sent, pace, &*send).await.err()
                 }
                 Err(error) => Some(error),

@@ -2,14 +2,17 @@
 import { after, before, describe } from "node:test";
 import { cacheScenarios } from "./cache-scenarios.mjs";
 import { embeddedTarget } from "./embedded-target.mjs";
-import { openShared } from "./shared.mjs";
+import { openerOf } from "./shared.mjs";
+import { MODES_DUE } from "./turn.mjs";
 
-describe("the embedded server, behind a worker", () => {
-  /** @type {import("./target.mjs").Target} */
-  let target;
-  before(async () => {
-    target = { ...(await embeddedTarget()), open: openShared };
+for (const mode of MODES_DUE) {
+  describe(`the embedded server, behind a worker of the mode ${mode}`, () => {
+    /** @type {import("./target.mjs").Target} */
+    let target;
+    before(async () => {
+      target = { ...(await embeddedTarget()), open: openerOf(mode) };
+    });
+    after(() => target?.stop());
+    cacheScenarios(() => target, { authorization: false });
   });
-  after(() => target?.stop());
-  cacheScenarios(() => target, { authorization: false });
-});
+}

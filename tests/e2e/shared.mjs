@@ -18,15 +18,20 @@ export function portTo(hub) {
   return port1;
 }
 
-/** A cache of the mode "shared" with a worker of its own. @param {any} options as those of `createWatchCache` */
-export function openShared({ fetch, WebSocket, ...options }) {
-  const worker = hub({ ...(fetch && { fetch }), ...(WebSocket && { WebSocket }) });
-  // In Node the default is fetch, unless a WebSocket is given: that one is the worker's.
-  return createWatchCache({
-    ...(WebSocket && { transport: "auto" }),
-    ...options,
-    mode: "shared",
-    identity: "somebody",
-    worker: () => portTo(worker),
-  });
-}
+/**
+ * Opens caches of this mode, with a worker each.
+ * @param {"shared" | "worker"} mode @returns {(options: any) => any} takes the options of `createWatchCache`
+ */
+export const openerOf =
+  (mode) =>
+  ({ fetch, WebSocket, ...options }) => {
+    const worker = hub({ ...(fetch && { fetch }), ...(WebSocket && { WebSocket }) });
+    // In Node the default is fetch, unless a WebSocket is given: that one is the worker's.
+    return createWatchCache({
+      ...(WebSocket && { transport: "auto" }),
+      ...options,
+      mode,
+      identity: "somebody",
+      worker: () => portTo(worker),
+    });
+  };

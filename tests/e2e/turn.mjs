@@ -3,6 +3,11 @@
 import { turnNow } from "../../scripts/lib/turn.mjs";
 
 const WAYS = ["relay, embedded", "relay, real", "worker, real"];
+/** What may hold the streams of a page: a worker of all pages, or one of its own. */
+const MODES = ["shared", "worker"];
+
+/** The modes that a run takes: the other one once each way was gone. @type {readonly ("shared" | "worker")[]} */
+export const MODES_DUE = process.env.MATRIX === "all" ? MODES : [MODES[Math.floor(turnNow() / WAYS.length) % MODES.length]];
 
 /** @param {string} way one of those @returns {string | false} why it is not this one's turn */
 export function notItsTurn(way) {

@@ -8,7 +8,6 @@ const STANDS = "may: how the stream stands comes by the port, behind what is hel
 const PAUSE = "the worker's list is not given up where one tab pauses, and this upstream never answers it";
 
 export const INLINE = {
-  // The one gap of the mode is that of list.
   config: { "createWatchCache: what is undefined": OPTIONS, "a source without its methods": OPTIONS },
   discovery: {
     "a refresh asks anew": PAGE,
@@ -24,7 +23,6 @@ export const INLINE = {
       "a tab cannot tell it from what resume mends, so an informer that comes later waits",
   },
   indexes: { "memory: what nobody uses": "may: the bytes are those of the worker, which holds what it lists and what it hands on" },
-  list: { "a source that is a Kubernetes API": "a tab does not know what a module's source says of itself, so it marks its tokens" },
   pause: { "paused while it waits": PAUSE },
   persist: { "what cannot be kept": OPTIONS, "a host without storage": STANDS },
   polls: { "nobody who looks": "may: a poll that is under way, and one tab that pauses, are not told apart by the worker at once" },

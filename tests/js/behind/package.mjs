@@ -5,6 +5,8 @@ import { addressOf } from "./handed.mjs";
 
 export * from "watchcache";
 
+const MODE = /** @type {"shared" | "worker"} */ (process.env.WATCHCACHE_MODE ?? "shared");
+
 /** Whether it is an object that can be copied without asking it anything. */
 function isPlain(value) {
   try {
@@ -66,7 +68,7 @@ export function createWatchCache(options = {}) {
     queueMicrotask(() => port.unref());
     return port;
   };
-  const cache = real.createWatchCache({ identity: "somebody", ...given, mode: "shared", worker: open });
+  const cache = real.createWatchCache({ identity: "somebody", ...given, mode: MODE, worker: open });
   const { resource, close } = cache;
   const sources = new Set();
   const instead = {
