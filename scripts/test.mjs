@@ -6,6 +6,7 @@
 // The group engines runs a share of the browser suites in another engine, the next one with each commit.
 //   --all        every group, the whole matrix, all engines, and the end-to-end tests against real servers (`npm run test:all`)
 import { existsSync, readdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { build } from "./build.mjs";
 import { buildPage } from "./build-page.mjs";
@@ -49,11 +50,11 @@ async function browserTest() {
   }
 }
 
-/** Files run one after another: they share two browsers' worth of memory and the same few cores. */
-async function nodeTest(files, what) {
+/** Files with browsers run one after another: they share two browsers' worth of memory and the same few cores. */
+async function nodeTest(files, what, atATime = 1) {
   if (files.length === 0) throw new CommandFailed(`there are no test files for ${what}.`);
   const reporter = process.stdout.isTTY ? "spec" : "tap";
-  const args = ["--test", "--test-concurrency=1", `--test-reporter=${reporter}`, ...files];
+  const args = ["--test", `--test-concurrency=${atATime}`, `--test-reporter=${reporter}`, ...files];
   return run(process.execPath, args, { cwd: root, env: browserEnvironment(), timeoutMs: GROUP_LIMIT_MS });
 }
 
@@ -62,10 +63,16 @@ const groups = {
   browser: { title: "wasm-pack test, in the browser", run: browserTest },
   node: {
     title: "node --test: server, facade, scripts, end to end",
-    run: () => {
-      const apart = new Set(under("tests/page", "tests/packaging", "tests/servers"));
-      const all = under("tests", "benches", "www/server", "src/js").filter((file) => !apart.has(file));
-      return nodeTest(all, "the server, the facade and the scripts");
+    run: async () => {
+      // Those of Node alone wait more than they work.
+      const alone = under("tests/js", "tests/e2e", "tests/types", "benches", "www/server", "src/js");
+      const apart = new Set([...alone, ...under("tests/page", "tests/packaging", "tests/servers")]);
+      const others = under("tests").filter((file) => !apart.has(file));
+      const ran = [
+        await nodeTest(alone, "the server and the facade", availableParallelism()),
+        await nodeTest(others, "the facade in a browser, and the scripts"),
+      ];
+      return { code: ran.find(({ code }) => code !== 0)?.code ?? 0 };
     },
   },
   page: { title: "the demo page, driven by Playwright", run: () => nodeTest(under("tests/page"), "the demo page") },
