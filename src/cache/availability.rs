@@ -85,8 +85,9 @@ impl Availability {
             first: documents(shown),
             kept_at: self.being_restored(),
         });
-        let apart = self.has_quarantined().then(|| Standing::SetApart(self.all_quarantined()));
-        self.followers.join(connection.map(Standing::Connection).into_iter().chain(listed).chain(apart))
+        // Also that nothing is: who begins anew may have known of something.
+        let apart = Standing::SetApart(self.all_quarantined());
+        self.followers.join(connection.map(Standing::Connection).into_iter().chain(listed).chain([apart]))
     }
 
     /// When what arrives was kept, where it is no list.
@@ -284,6 +285,9 @@ impl Availability {
 
     /// These objects cannot be taken. Returns those of which that was not known.
     pub(super) fn quarantine(&mut self, all: Vec<Quarantined>) -> Vec<Quarantined> {
+        if self.status.quarantined == all {
+            return Vec::new();
+        }
         let known = self.all_quarantined();
         self.status.quarantined = all;
         self.note_quarantined(&known)
@@ -291,6 +295,9 @@ impl Availability {
 
     /// These cannot be taken by whoever passes the stream on. Returns those of which that was not known.
     pub(super) fn set_apart(&mut self, all: Vec<Quarantined>) -> Vec<Quarantined> {
+        if self.apart == all {
+            return Vec::new();
+        }
         let known = self.all_quarantined();
         self.apart = all;
         self.note_quarantined(&known)

@@ -28,6 +28,7 @@ use crate::json::fields::FieldSet;
 use crate::message::{Message, Quarantined, Restored};
 use crate::metrics::{Metrics, Now};
 use crate::object::Object;
+use crate::object::rest::Origin;
 use crate::source::Standing;
 use crate::status::{Error, ErrorCode};
 use crate::store::{Indexes, Replacement, Store, StoreObserver, WindowBounds};
@@ -94,6 +95,12 @@ impl Cacher {
     /// The same, to pack it or to say what of it may be trusted.
     pub fn held_mut(&mut self) -> &mut Held {
         &mut self.held
+    }
+
+    /// The objects of a parcel: see [`Held::open`].
+    pub(super) fn open(&mut self, parcel: &[u8], origin: Origin) -> Result<Vec<Rc<Object>>, Error> {
+        let fields = self.fields.borrow().len();
+        self.held.open(parcel, origin, fields)
     }
 
     /// The objects.

@@ -5,10 +5,11 @@ use std::rc::Rc;
 
 use crate::change::{Change, ChangeKind, Difference};
 use crate::growth::Growth;
+use crate::key::key;
 use crate::message::Quarantined;
 use crate::metrics::Metrics;
-use crate::object::rest::{Packer, Reformed};
-use crate::object::{Holder, Object, Pins};
+use crate::object::rest::{Origin, Packer, Recipient, Reformed};
+use crate::object::{Facts, Holder, Object, Pins};
 use crate::status::{Error, Status};
 use crate::store::{Indexes, Snapshot, Store, Strays, Window, WindowBounds};
 use crate::time::Instant;
@@ -105,9 +106,15 @@ impl Held {
         self.store.get(object.key()).filter(|held| held.version() == object.version())
     }
 
-    /// The objects of a parcel, which rest here from now on: see [`parcel`](crate::object::rest::parcel).
-    pub(super) fn open(&mut self, parcel: &[u8]) -> Result<Vec<Rc<Object>>, Error> {
-        self.packer.open(parcel)
+    /// The objects of a parcel, which rest here from now on: see [`parcel`](crate::object::rest::parcel). What is held at the same version takes no
+    /// room a second time.
+    pub(super) fn open(&mut self, parcel: &[u8], origin: Origin, fields: usize) -> Result<Vec<Rc<Object>>, Error> {
+        let Self { packer, store, .. } = self;
+        let held = |facts: &Facts<'_>, length| {
+            let is_it = |held: &&Rc<Object>| (held.version(), held.uid(), held.form().0) == (facts.version, facts.uid, length);
+            store.get(&key(facts.namespace, facts.name).ok()?).filter(is_it).cloned()
+        };
+        packer.open(parcel, &Recipient { origin, held: &held, fields })
     }
 
     /// An object has come in a list, and waits to be packed; `known` is its [`Held::same_version`].

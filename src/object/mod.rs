@@ -11,6 +11,7 @@ mod pins;
 pub(crate) mod rest;
 
 pub use array::{array_of, texts_of};
+pub(crate) use object::Facts;
 pub use object::{Holder, IndexValues, Object, ObjectId};
 pub use pins::Pins;
 pub use rest::{Lent, Text};

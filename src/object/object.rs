@@ -103,8 +103,8 @@ impl Object {
         Ok(object.measured())
     }
 
-    /// One that was packed elsewhere, and is taken as it is.
-    pub(super) fn at_rest(facts: &Facts<'_>, body: Body<Self>) -> Result<Rc<Self>, Error> {
+    /// One that was packed elsewhere, and is taken as it is. So many fields will be read of it at their first use: their bytes count from now on.
+    pub(super) fn at_rest(facts: &Facts<'_>, body: Body<Self>, fields: usize) -> Result<Rc<Self>, Error> {
         let Facts { namespace, name, version, uid, labels, comparable } = *facts;
         let (key, uid) = (key(namespace, name)?, uid.map(Into::into));
         let head = Head { namespace_len: namespace.len(), key, uid, labels: labels.clone() };
@@ -113,11 +113,12 @@ impl Object {
             body: RefCell::new(body),
             ..Self::of(Rc::new(head), version.clone(), no_fields(), Box::default())
         };
-        Ok(object.measured())
+        object.size.set(object.measure() + fields * FIELD_BYTES);
+        Ok(Rc::new(object))
     }
 
     /// What is known of it without its text.
-    pub(super) fn facts(&self) -> Facts<'_> {
+    pub(crate) fn facts(&self) -> Facts<'_> {
         let (namespace, name, version, comparable) = (self.namespace(), self.name(), &self.version, self.comparable.get());
         Facts { namespace, name, version, uid: self.uid(), labels: &self.head.labels, comparable }
     }
@@ -439,20 +440,23 @@ impl Whole for Object {
     }
 }
 
+/// What a field takes, about: its value, and the allocation of a text.
+const FIELD_BYTES: usize = size_of::<Scalar>() + 64;
+
 /// What is known of an object without its text.
-pub(super) struct Facts<'a> {
+pub(crate) struct Facts<'a> {
     /// Empty for cluster-scoped objects.
-    pub(super) namespace: &'a str,
+    pub(crate) namespace: &'a str,
     /// `metadata.name`.
-    pub(super) name: &'a str,
+    pub(crate) name: &'a str,
     /// `metadata.resourceVersion`.
-    pub(super) version: &'a Version,
+    pub(crate) version: &'a Version,
     /// `metadata.uid`.
-    pub(super) uid: Option<&'a str>,
+    pub(crate) uid: Option<&'a str>,
     /// `metadata.labels`.
-    pub(super) labels: &'a Labels,
+    pub(crate) labels: &'a Labels,
     /// See [`Object::is_comparable`].
-    pub(super) comparable: Option<u8>,
+    pub(crate) comparable: Option<u8>,
 }
 
 /// The object's identity and labels.

@@ -148,7 +148,7 @@ mod tests {
 
         fn plan(&self, version: u64) -> Option<(Plan, Written)> {
             let mut plan = self.writer.plan(&self.store, &Version::from(version))?;
-            while plan.encode().unwrap() {}
+            while plan.encode(false).unwrap() {}
             let written = plan.written(WALL_AT_START);
             Some((plan, written))
         }
@@ -166,7 +166,8 @@ mod tests {
             let runtime: SharedRuntime = self.time.clone();
             let mut found = Found::of(kept, runtime.wall(), AGE)?;
             let mut read = 0;
-            while let Some((objects, left)) = self.time.run_until(found.next(&mut |parcel| self.packer.borrow_mut().open(parcel), &runtime))
+            while let Some((objects, left)) =
+                self.time.run_until(found.next(&mut |parcel| self.packer.borrow_mut().open_alone(parcel), &runtime))
             {
                 read += objects.len();
                 assert_eq!(left as usize + read, found.head.objects as usize);
@@ -195,7 +196,7 @@ mod tests {
             restored.objects.iter().for_each(|object| drop(store.upsert(object.clone())));
             assert!(writer.plan(&store, &Version::from(2_000)).is_none(), "{count} objects");
             let mut plan = writer.plan(&store, &Version::from(2_001)).unwrap();
-            assert!(!plan.encode().unwrap(), "a version alone is no block");
+            assert!(!plan.encode(false).unwrap(), "a version alone is no block");
         }
     }
 
@@ -303,9 +304,9 @@ mod tests {
         let hangs = Kept { blocks: kept.blocks.take(1).chain(stream::pending()).boxed_local(), ..kept };
         let runtime: SharedRuntime = rig.time.clone();
         let mut found = Found::of(hangs, runtime.wall(), AGE).unwrap();
-        assert!(rig.time.run_until(found.next(&mut |parcel| rig.packer.borrow_mut().open(parcel), &runtime)).is_some());
+        assert!(rig.time.run_until(found.next(&mut |parcel| rig.packer.borrow_mut().open_alone(parcel), &runtime)).is_some());
         let began = runtime.now();
-        assert!(rig.time.run_until(found.next(&mut |parcel| rig.packer.borrow_mut().open(parcel), &runtime)).is_none());
+        assert!(rig.time.run_until(found.next(&mut |parcel| rig.packer.borrow_mut().open_alone(parcel), &runtime)).is_none());
         assert_eq!(runtime.now().since(began), MAX_READ_MS);
         assert!(found.whole().is_none());
     }

@@ -170,10 +170,11 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Makes the next block. Returns whether there may be more. Fails where a block would be too large.
-    pub fn encode(&mut self) -> Result<bool, Error> {
+    /// Makes the next block, of texts alone or of objects as they rest. Returns whether there may be more. Fails where a block would be too large.
+    pub fn encode(&mut self, as_texts: bool) -> Result<bool, Error> {
         let Some((at, objects)) = self.dirty.pop() else { return Ok(false) };
-        let block = encode(&objects).ok_or_else(|| Error::new(ErrorCode::Invalid, "the objects of one block are longer than it may be"))?;
+        let block = encode(&objects, as_texts)
+            .ok_or_else(|| Error::new(ErrorCode::Invalid, "the objects of one block are longer than it may be"))?;
         let mark = &mut self.marks[at];
         mark.checksum = checksum(&block);
         self.blocks.push((mark.number, block));
@@ -206,7 +207,7 @@ mod tests {
     /// Carries out a plan; says how many blocks it wrote and removed, and how many there are.
     fn wrote(writer: &mut Writer, store: &Store, version: u64) -> (usize, usize, usize) {
         let mut plan = writer.plan(store, &Version::from(version)).unwrap();
-        while plan.encode().unwrap() {}
+        while plan.encode(false).unwrap() {}
         let Written { blocks, removed, .. } = plan.written(WallTime::UNIX_EPOCH);
         writer.wrote(plan);
         let mut numbers: Vec<u32> = writer.marks.iter().map(|mark| mark.number).collect();

@@ -27,9 +27,6 @@ const MAX_PAGE_RETRIES: u32 = 10;
 /// would be told.
 const MIN_PROGRESS_BYTES: usize = 1 << 10;
 
-/// What is known of small objects beside their packed texts takes more than those. So many bytes are looked for, for each of a parcel.
-const GROWTH: usize = 4;
-
 /// What a page is read from.
 enum Answer {
     Page(PageStream),
@@ -145,7 +142,7 @@ impl Reflector {
                 let parcel = parcel?;
                 slice.waited(runtime.recent());
                 watchdog.feed(runtime.recent());
-                buffers::look_ahead(parcel.len() * GROWTH)?;
+                buffers::look_ahead(parcel.len())?;
                 listing.take(reader.open(&parcel)?, &reader);
                 if slice.worked(runtime.now()) {
                     slice.rest(&**runtime).await;

@@ -40,7 +40,7 @@ pub trait Recipient {
     /// Nothing of a page is told before all of it has proved to be sound, and messages wait for their receiver. What is seen may never be told.
     fn arriving(&self, objects: &[Rc<Object>]);
 
-    /// Makes objects of what a source holds packed; they rest there. Fails where there is no room for them, or what is given is no parcel.
+    /// Makes objects of what a source holds packed; they rest there. What is held at the same version is taken as it is. Fails where there is no room for them, or what is given is no parcel.
     fn open(&self, parcel: &[u8]) -> Result<Vec<Rc<Object>>, Error>;
 }
 

@@ -13,6 +13,7 @@
 
 use std::cell::RefCell;
 use std::future::{Future, pending};
+use std::mem;
 use std::rc::Rc;
 
 use futures::channel::mpsc;
@@ -211,15 +212,16 @@ impl Reflector {
     /// more than may be set aside.
     async fn take_list(&mut self, list: List) -> Result<(), Error> {
         // What was kept may be of a server that was reset since.
-        if self.host.control.reset.replace(false) | std::mem::take(&mut self.unconfirmed) {
+        if self.host.control.reset.replace(false) | mem::take(&mut self.unconfirmed) {
             self.order.forget();
         }
         self.order.replace(&list.version)?;
         self.order.join(list.ahead);
         self.host.control.refresh.set(false);
         let kept_at = list.kept_at.filter(|_| !self.listed);
-        self.listed = true;
-        if self.quarantine.listed(list.quarantined)? {
+        // Whoever hears of it may know of others, of a stream before this one.
+        let first = !mem::replace(&mut self.listed, true);
+        if self.quarantine.listed(list.quarantined)? | first {
             self.sink.send(Message::Quarantine(self.quarantine.all())).await;
         }
         let List { objects, version, .. } = list;

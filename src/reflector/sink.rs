@@ -14,6 +14,7 @@ use super::reader::Reader;
 use crate::connection::Connection;
 use crate::message::Message;
 use crate::source::Standing;
+use crate::version::Version;
 
 /// The channel. There is one sender only, because each sender more would make the channel larger.
 pub(super) struct Sink {
@@ -22,6 +23,8 @@ pub(super) struct Sink {
     stands: RefCell<Stands>,
     /// What is about a whole state, and is still to be told: one of each kind.
     waiting: RefCell<Vec<Message>>,
+    /// What the upstream compacted, as it was told last.
+    compacted: RefCell<Option<Version>>,
 }
 
 /// What the reflector does, and how the stream stands that its source passes on.
@@ -74,7 +77,7 @@ impl Stands {
 
 impl Sink {
     pub(super) fn new(host: Rc<Host>, out: mpsc::Sender<Message>) -> Self {
-        Self { host, out: RefCell::new(out), stands: RefCell::default(), waiting: RefCell::default() }
+        Self { host, out: RefCell::new(out), stands: RefCell::default(), waiting: RefCell::default(), compacted: RefCell::default() }
     }
 
     /// Tells the message; waits while the channel is full. When nobody reads any more, the reflector ends here.
@@ -82,6 +85,9 @@ impl Sink {
         let is_whole = matches!(message, Message::Restored(_) | Message::Replace { .. });
         self.stands.borrow_mut().holds |= is_whole;
         self.put(message).await;
+        if is_whole {
+            self.compact_again();
+        }
         if is_whole && !self.waiting.borrow().is_empty() {
             // Apart: else each message would take the room that this needs.
             Box::pin(self.tell_waiting()).await;
@@ -141,7 +147,10 @@ impl Sink {
                 }
             }
             Standing::SetApart(all) => self.tell_of_state(Message::SetApart(all)).await,
-            Standing::Compacted(version) => self.tell_of_state(Message::Compacted(version)).await,
+            Standing::Compacted(version) => {
+                self.compacted.replace(Some(version.clone()));
+                self.tell_of_state(Message::Compacted(version)).await;
+            }
         }
     }
 
@@ -153,6 +162,14 @@ impl Sink {
             waiting.push(message);
         }
         Box::pin(self.tell_waiting()).await;
+    }
+
+    /// A list forgets what was compacted, and it is so after it as well.
+    fn compact_again(&self) {
+        let is_known = |message: &Message| matches!(message, Message::Compacted(_));
+        if let Some(version) = self.compacted.borrow().clone().filter(|_| !self.waiting.borrow().iter().any(is_known)) {
+            self.waiting.borrow_mut().push(Message::Compacted(version));
+        }
     }
 
     /// Tells what is about a state, once there is a whole one. Whether something is held of an object is known then, and a list forgets what was

@@ -1,5 +1,6 @@
 //! What a cacher holds, as pages and frames of the Kubernetes wire, and as parcels.
 
+use std::iter;
 use std::rc::Rc;
 
 use crate::cache::List;
@@ -18,14 +19,26 @@ use futures::stream::{self, StreamExt};
 /// Bytes of a page that are made at once. What reads them has its turn in between.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Objects of a parcel: it is made at once, and opened at once.
+/// Objects of a parcel. It is made at once, and opened at once: with so many the dictionary in it is a small part, and neither takes a millisecond.
 const PARCEL_OBJECTS: usize = 250;
+
+/// Bytes of their texts, as they rest, behind which a parcel ends. Of each call so much may be on its way.
+const PARCEL_BYTES: usize = 256 << 10;
 
 /// These objects as they rest.
 pub(super) fn parcels(objects: Vec<Rc<Object>>) -> ParcelStream {
-    let count = objects.len().div_ceil(PARCEL_OBJECTS);
-    let made = move |at: usize| parcel(&objects[at * PARCEL_OBJECTS..objects.len().min((at + 1) * PARCEL_OBJECTS)]);
-    stream::iter(0..count).map(move |at| Ok(made(at))).boxed_local()
+    let mut from = 0;
+    let made = iter::from_fn(move || {
+        let rest = &objects[from..];
+        let (mut count, mut bytes) = (0, 0);
+        while count < rest.len().min(PARCEL_OBJECTS) && bytes < PARCEL_BYTES {
+            bytes += rest[count].size();
+            count += 1;
+        }
+        from += count;
+        (count > 0).then(|| Ok(parcel(&rest[..count])))
+    });
+    stream::iter(made).boxed_local()
 }
 
 /// The head of a state that crosses a channel: its parcels follow.
@@ -104,7 +117,7 @@ mod tests {
     use crate::object::rest::Packer;
     use crate::runtime::virtual_time::VirtualTime;
     use crate::status::{ErrorCode, Status};
-    use crate::testing::named;
+    use crate::testing::{named, with_spec};
 
     fn text(bytes: &[u8]) -> String {
         String::from_utf8_lossy(bytes).into_owned()
@@ -146,12 +159,26 @@ mod tests {
     }
 
     #[test]
+    fn a_parcel_ends_where_its_texts_are_long() {
+        // They cannot be packed.
+        let mut letters = fastrand::Rng::with_seed(1);
+        let objects: Vec<_> = (1..=20)
+            .map(|number| {
+                let text: String = (0..100_000).map(|_| letters.alphanumeric()).collect();
+                with_spec(&format!("release-{number}"), number, &[], &format!(r#"{{"data":"{text}"}}"#))
+            })
+            .collect();
+        let sent: Vec<Vec<u8>> = VirtualTime::new(1).run_until(parcels(objects).map(Result::unwrap).collect());
+        assert!(sent.iter().all(|parcel| parcel.len() < PARCEL_BYTES + 110_000), "{:?}", sent.iter().map(Vec::len).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn all_objects_are_in_some_parcel() {
         for count in [0, 1, PARCEL_OBJECTS, PARCEL_OBJECTS + 1] {
             let objects: Vec<_> = (0..count).map(|number| named(&format!("pod-{number:04}"), number as u64 + 1)).collect();
             let mut packer = Packer::default();
             let sent: Vec<Vec<u8>> = VirtualTime::new(1).run_until(parcels(objects.clone()).map(Result::unwrap).collect());
-            let came: Vec<_> = sent.iter().flat_map(|parcel| packer.open(parcel).unwrap()).collect();
+            let came: Vec<_> = sent.iter().flat_map(|parcel| packer.open_alone(parcel).unwrap()).collect();
             assert!(came.iter().map(|object| object.text()).eq(objects.iter().map(|object| object.text())), "{count}");
         }
     }

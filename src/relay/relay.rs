@@ -45,7 +45,7 @@ impl Relay {
     fn tell_poll(&self) {
         let live = |cacher: &mut Cacher| (cacher.availability().phase() == Phase::Live).then(|| cacher.version().clone());
         if let Some(version) = self.resource.with(live) {
-            self.streams.reached(&version);
+            self.streams.reached(&self.resource, &version);
         }
     }
 }

@@ -97,8 +97,8 @@ impl Stands {
     /// For who begins to hear of it.
     fn told(&self) -> impl Iterator<Item = Standing> {
         let connection = self.connection.clone().map(Standing::Connection);
-        let apart = (!self.apart.is_empty()).then(|| Standing::SetApart(self.apart.clone()));
-        connection.into_iter().chain(apart).chain(self.compacted.clone().map(Standing::Compacted))
+        // Also that nothing is: who begins anew may have known of something.
+        connection.into_iter().chain([Standing::SetApart(self.apart.clone())]).chain(self.compacted.clone().map(Standing::Compacted))
     }
 }
 
@@ -181,6 +181,7 @@ impl Remote {
         if !self.line.stands.borrow().apart.is_empty() {
             self.line.stands(&Standing::SetApart(Vec::new()));
         }
+        self.line.stands.borrow_mut().compacted = None;
         for (_, waiting) in std::mem::take(&mut *self.line.calls.borrow_mut()) {
             waiting.end.replace(Some(Some(error.clone())));
             waiting.wake();

@@ -1,10 +1,11 @@
 //! The relay's end of a channel: it answers calls by a source.
 
 use std::cell::{Cell, RefCell};
+use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use futures::future::poll_fn;
+use futures::future::{Either, poll_fn, select};
 use futures::stream::LocalBoxStream;
 use futures::{FutureExt, StreamExt, stream};
 use rustc_hash::FxHashMap;
@@ -70,14 +71,17 @@ struct Pace {
 }
 
 impl Pace {
-    /// Completes when the next message may be sent, and says whether that had to be waited for. After a pause it had not.
-    async fn due(&mut self) -> bool {
-        let Some(sent) = self.sent.take() else { return false };
-        let since = self.runtime.recent().since(sent);
+    /// Completes when the next message may be sent. After a pause that is at once.
+    async fn due(&self) {
+        let since = self.sent.map_or(self.millis, |sent| self.runtime.recent().since(sent));
         if since < self.millis {
             self.runtime.sleep(self.millis - since).await;
         }
-        since < self.millis
+    }
+
+    /// A message was sent. What comes behind a full one is of a watch that catches up, and is not waited for.
+    fn sent(&mut self, was_full: bool) {
+        self.sent = (!was_full).then(|| self.runtime.recent());
     }
 }
 
@@ -163,22 +167,17 @@ async fn open(source: &dyn Source, call: Call) -> Result<Items, Error> {
 async fn pass_on(id: CallId, mut items: Items, credit: &Credit, mut pace: Option<Pace>, send: &dyn Fn(Answer)) -> Result<(), Error> {
     loop {
         credit.left().await;
-        let has_waited = match &mut pace {
-            Some(pace) => pace.due().await,
-            None => false,
-        };
         let Some(first) = items.next().await else { return Ok(()) };
         let mut batch = Batch::of(first?);
         let mut end = batch.take_ready(&mut items);
-        if let Some(pace) = pace.as_ref().filter(|_| has_waited && end.is_none()) {
-            // One was asked for before the time was over. The others come by a flush, now that they are asked for.
-            pace.runtime.yield_now().await;
-            end = batch.take_ready(&mut items);
+        if let Some(pace) = pace.as_ref().filter(|_| end.is_none()) {
+            end = batch.take_until(&mut items, pace.due()).await;
         }
         credit.sent.set(credit.sent.get() + batch.bytes);
+        let was_full = batch.is_full();
         send(Answer::Items(id, batch.items));
         if let Some(pace) = &mut pace {
-            pace.sent = Some(pace.runtime.recent());
+            pace.sent(was_full);
         }
         if let Some(end) = end {
             return end;
@@ -197,20 +196,40 @@ impl Batch {
         Self { bytes: first.len(), items: vec![first] }
     }
 
+    fn is_full(&self) -> bool {
+        self.bytes >= BATCH_BYTES
+    }
+
     /// Takes what is there, as far as there is room. Returns how the items have ended, if they have.
     fn take_ready(&mut self, items: &mut Items) -> Option<Result<(), Error>> {
-        while self.bytes < BATCH_BYTES
+        while !self.is_full()
             && let Some(next) = items.next().now_or_never()
         {
-            match next {
-                Some(Ok(item)) => {
-                    self.bytes += item.len();
-                    self.items.push(item);
-                }
-                Some(Err(error)) => return Some(Err(error)),
-                None => return Some(Ok(())),
+            if let Err(end) = self.take(next) {
+                return Some(end);
             }
         }
         None
+    }
+
+    /// The same of what comes until then. It is asked for all the while: a watch of which nobody asks holds up the whole stream.
+    async fn take_until(&mut self, items: &mut Items, due: impl Future<Output = ()>) -> Option<Result<(), Error>> {
+        let mut due = pin!(due);
+        while !self.is_full()
+            && let Either::Left((next, _)) = select(items.next(), due.as_mut()).await
+        {
+            if let Err(end) = self.take(next) {
+                return Some(end);
+            }
+        }
+        None
+    }
+
+    /// Fails with how the items have ended, where they have.
+    fn take(&mut self, next: Option<Result<Vec<u8>, Error>>) -> Result<(), Result<(), Error>> {
+        let item = next.ok_or(Ok(()))?.map_err(Err)?;
+        self.bytes += item.len();
+        self.items.push(item);
+        Ok(())
     }
 }

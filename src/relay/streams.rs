@@ -13,7 +13,7 @@ use super::document::{frame, refusal};
 use crate::cache::{Flush, Resource};
 use crate::status::{Error, Status};
 use crate::version::Version;
-use crate::watch::{Demand, EndReason, WatchEvent, WatchOptions, WatcherId};
+use crate::watch::{Demand, EndReason, WatchEvent, WatchOptions, Watcher, WatcherId};
 
 type Frame = Result<Vec<u8>, Error>;
 
@@ -108,12 +108,15 @@ impl Streams {
         }
     }
 
-    /// Tells all watches that this version holds now.
-    pub(super) fn reached(&self, version: &Version) {
+    /// Tells all watches that this version holds now. Where events wait they come first, and the next time will do.
+    pub(super) fn reached(&self, resource: &Resource, version: &Version) {
         let bookmark = frame(&WatchEvent::bookmark(version.clone(), false));
-        let waiting: Vec<_> = self.open.borrow().values().cloned().collect();
-        for waiting in waiting.iter().filter(|waiting| waiting.frames.borrow().is_empty()) {
-            waiting.push([Ok(bookmark.clone())]);
+        let is_drained = |id| resource.with(|cacher| cacher.dispatcher().get(id).is_some_and(Watcher::is_drained));
+        let open: Vec<_> = self.open.borrow().iter().map(|(id, waiting)| (*id, waiting.clone())).collect();
+        for (id, waiting) in open {
+            if waiting.frames.borrow().is_empty() && is_drained(id) {
+                waiting.push([Ok(bookmark.clone())]);
+            }
         }
     }
 

@@ -114,6 +114,11 @@ impl Watcher {
         &self.life
     }
 
+    /// Whether it is live, and all that it was to hear of was delivered.
+    pub fn is_drained(&self) -> bool {
+        self.life.live().is_some() && self.queue.is_empty()
+    }
+
     /// What waits for its subscriber, and what that takes.
     #[inline]
     pub(super) fn queue(&self) -> &Queue {

@@ -1,13 +1,20 @@
 //! What crosses a channel between a relay and who shares it, and when.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use futures::{FutureExt, StreamExt};
-use watchcache::source::{ListRequest, ObjectName, Source, WatchRequest};
+use watchcache::cache::{Resource, ResourceConfig};
+use watchcache::connection::Phase;
+use watchcache::relay::WATCH_PACE_MS;
+use watchcache::runtime::virtual_time::VirtualTime;
+use watchcache::source::{ListRequest, ObjectName, Polled, Source, WatchRequest};
 use watchcache::status::ErrorCode;
 use watchcache::store::WindowBounds;
 
-use crate::helpers::channel::Channel;
+use crate::helpers::channel::{Channel, relay_over};
 use crate::helpers::rig::{Setup, rows_of};
-use crate::helpers::upstream::Shared;
+use crate::helpers::upstream::{Shared, Upstream};
 use crate::relay::{late, relay};
 
 #[test]
@@ -52,6 +59,91 @@ fn what_comes_in_quick_succession_crosses_together_and_what_comes_after_a_pause_
         assert_eq!((sent() - before, rows_of(&tab)), (2, rig.rows()));
         rig.run(100);
         assert_eq!(sent() - before, 2);
+    }
+}
+
+/// The phases that people see of it from now on.
+fn phases_of(resource: &Rc<Resource>) -> Rc<RefCell<Vec<Phase>>> {
+    let (phases, of) = (Rc::<RefCell<Vec<Phase>>>::default(), Rc::downgrade(resource));
+    let heard = phases.clone();
+    resource.on_flush(move |_| {
+        let phase = of.upgrade().unwrap().with(|cacher| cacher.status().phase);
+        if heard.borrow().last() != Some(&phase) {
+            heard.borrow_mut().push(phase);
+        }
+    });
+    phases
+}
+
+#[test]
+fn a_burst_holds_up_nobody_and_ends_no_watch_of_who_takes_it() {
+    for burst in [20, 300, 3_000] {
+        let (rig, relay) = relay(&Setup::default());
+        let channel = Channel::new(relay, rig.time.clone());
+        let tab = late(&rig, channel.remote.clone());
+        rig.run(1_000);
+        let phases = phases_of(&tab);
+        (0..burst).for_each(|number| _ = rig.upstream.put("default", &format!("burst-{number}")));
+        rig.run(1);
+        assert_eq!(rig.version(), rig.upstream.version(), "the relay's own stream waits for nobody");
+        rig.run(WATCH_PACE_MS);
+        assert!(phases.take().iter().all(|phase| *phase == Phase::Live), "{burst} events");
+        assert!(rows_of(&tab) == rig.rows(), "{burst} events");
+    }
+}
+
+#[test]
+fn a_watch_that_catches_up_waits_for_no_pace() {
+    let bounds = WindowBounds { lower: 1_000, upper: 1_000, ..WindowBounds::default() };
+    let (rig, relay) = relay(&Setup { window: bounds, ..Setup::default() });
+    let channel = Channel::new(relay, rig.time.clone());
+    let tab = late(&rig, channel.remote.clone());
+    rig.run(1_000);
+    tab.pause();
+    rig.run(100);
+    (0..500).for_each(|number| _ = rig.upstream.put_sized("default", &format!("large-{number}"), 14_000));
+    rig.run(1_000);
+    let lists = tab.with(|cacher| cacher.availability().lists());
+    tab.resume();
+    rig.run(2 * WATCH_PACE_MS);
+    assert_eq!(rows_of(&tab), rig.rows(), "seven megabytes");
+    assert_eq!(tab.with(|cacher| cacher.availability().lists()), lists, "by its watch");
+}
+
+#[test]
+fn what_a_poll_brought_comes_before_the_word_that_there_was_one() {
+    for pace in [0, WATCH_PACE_MS] {
+        let time = VirtualTime::new(1);
+        let upstream = Upstream::new(time.clone(), 1);
+        upstream.put("default", "a");
+        let polled: Rc<dyn Source> = Rc::new(Polled::new(Rc::new(Shared(upstream.clone())), time.clone(), 3));
+        let resource = Resource::new(ResourceConfig::named("pods"), polled.clone(), time.clone()).unwrap();
+        resource.start();
+        time.advance(100);
+        let channel = Channel::paced(relay_over(resource.clone(), polled), time.clone(), pace);
+        let version = resource.with(|cacher| cacher.version().to_string());
+        let request = WatchRequest { resource_version: version, allow_watch_bookmarks: true, ..WatchRequest::default() };
+        let mut frames = time.run_until(channel.remote.watch(request)).unwrap();
+        let (mut reached, mut objects) = (0, 0);
+        for number in 0..20 {
+            // One fills a message, and the next poll has another.
+            upstream.put_sized("default", "large", 70_000);
+            time.advance(3);
+            upstream.put("default", &format!("small-{number}"));
+            time.advance(40);
+            while let Some(Some(frame)) = frames.next().now_or_never() {
+                let frame: serde_json::Value = serde_json::from_slice(&frame.unwrap()).unwrap();
+                let version: u64 = frame["object"]["metadata"]["resourceVersion"].as_str().unwrap().parse().unwrap();
+                if frame["type"] == "BOOKMARK" {
+                    reached = reached.max(version);
+                } else {
+                    assert!(version > reached, "pace {pace}: an object of {version} behind the word that {reached} is reached");
+                    objects += 1;
+                }
+            }
+        }
+        assert_eq!(objects, 40);
+        assert!(reached >= upstream.version());
     }
 }
 

@@ -23,6 +23,7 @@ use crate::helpers::informed::Informed;
 use crate::helpers::rig::{Rig, Rows, Setup, rows_of};
 use crate::helpers::upstream::faults::Spoil;
 use crate::helpers::upstream::{ListFault, Shared, Upstream, WatchFault};
+use serde_json::json;
 
 /// A relay over a live resource with three pods.
 pub fn relay(setup: &Setup) -> (Rig, Rc<Relay>) {
@@ -517,6 +518,31 @@ fn what_was_set_apart_by_one_that_died_is_so_no_longer_than_by_the_next() {
         next.start();
         rig.run(10);
         assert_eq!(apart(&next), apart(&rig.resource));
+    }
+}
+
+/// Whoever was without memory has another reflector afterwards, which has set nothing apart yet.
+#[test]
+fn what_is_sound_again_is_set_apart_no_more_for_who_was_without_memory() {
+    for behind in [None, Some(false), Some(true)] {
+        let (rig, relay) = relay(&Setup::default());
+        let channel = Channel::new(relay.clone(), rig.time.clone());
+        let tab = match behind {
+            None => rig.resource.clone(),
+            Some(false) => tab(&rig, &relay),
+            Some(true) => late(&rig, channel.remote.clone()),
+        };
+        spoil(&rig, "pod-1");
+        assert_eq!(apart(&tab).0.len(), 1);
+        tab.share_memory(&Memory::new(tab.with(|cacher| cacher.stats().bytes) + 2_000));
+        rig.upstream.put_with("default", "large", &[], &json!({ "text": "x".repeat(10_000) }));
+        rig.run(1_000);
+        assert_eq!(tab.with(|cacher| cacher.status().phase), Phase::Failed);
+        rig.upstream.delete("default", "large");
+        cure(&rig, "pod-1");
+        tab.resume();
+        rig.run(60_000);
+        assert_eq!((apart(&tab).0, stands(&tab).0, rows_of(&tab)), (vec![], Phase::Live, rig.rows()), "{behind:?}");
     }
 }
 

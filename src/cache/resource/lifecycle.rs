@@ -21,6 +21,7 @@ use crate::connection::Phase;
 use crate::key::key;
 use crate::message::{MAX_WAITING_MESSAGES, Message};
 use crate::object::Object;
+use crate::object::rest::Origin;
 use crate::persist::Keeper;
 use crate::reflector::{EarlyTries, Recipient, Reflector, ReflectorConfig, ReflectorHandle};
 use crate::runtime::SharedRuntime;
@@ -131,7 +132,7 @@ impl Lifecycle {
     }
 
     /// See `Resource::persist`.
-    pub(super) fn persist(&self, keeper: Rc<dyn Keeper>, max_age: Millis) -> Result<(), Error> {
+    pub(super) fn persist(&self, name: &str, keeper: Rc<dyn Keeper>, max_age: Millis) -> Result<(), Error> {
         let why = if self.source.branches().is_some() {
             "several namespaces have no version together"
         } else if self.source.polls() {
@@ -139,7 +140,7 @@ impl Lifecycle {
         } else if !matches!(*self.life.borrow(), Life::New) {
             "it has begun"
         } else {
-            let persisting = Persisting::new(keeper, max_age, self.cacher.clone(), self.runtime.clone());
+            let persisting = Persisting::new(name, keeper, max_age, self.cacher.clone(), self.runtime.clone());
             if self.persisting.set(persisting).is_ok() {
                 self.cacher.borrow_mut().availability_mut().set_kept();
                 return Ok(());
@@ -341,7 +342,7 @@ impl Recipient for Read {
     }
 
     fn open(&self, parcel: &[u8]) -> Result<Vec<Rc<Object>>, Error> {
-        self.0.upgrade().ok_or_else(Error::closed)?.borrow_mut().held_mut().open(parcel)
+        self.0.upgrade().ok_or_else(Error::closed)?.borrow_mut().open(parcel, Origin::Thread)
     }
 }
 

@@ -9,6 +9,7 @@ use futures::stream::{self, LocalBoxStream};
 
 use super::shared_cacher::SharedCacher;
 use crate::message::Message;
+use crate::object::rest::Origin;
 use crate::persist::{Found, Keeper, Kept, MAX_READ_MS, Plan, Writer};
 use crate::runtime::{SharedRuntime, SingleTask};
 use crate::time::Millis;
@@ -19,6 +20,8 @@ pub const MIN_WRITE_INTERVAL_MS: Millis = 2_000;
 const MAX_PART: Millis = 50;
 /// The time after a write that failed, until all is written anew.
 const AFTER_FAILURE_MS: Millis = 60_000;
+/// What rests packed leans on the text of some object before it, which stays with the others when that object is gone. What was a secret may not.
+const SECRETS: &str = "secrets";
 /// How long blocks are made before the host has its turn.
 const MAX_SLICE_MS: Millis = 3;
 
@@ -26,6 +29,8 @@ const MAX_SLICE_MS: Millis = 3;
 pub(super) struct Persisting {
     keeper: Rc<dyn Keeper>,
     max_age: Millis,
+    /// Whether objects are kept as texts alone: see [`SECRETS`].
+    as_texts: bool,
     cacher: Rc<SharedCacher>,
     runtime: SharedRuntime,
     writer: Rc<RefCell<Writer>>,
@@ -34,9 +39,18 @@ pub(super) struct Persisting {
 }
 
 impl Persisting {
-    /// With this storage, from which no state is taken that is older.
-    pub(super) fn new(keeper: Rc<dyn Keeper>, max_age: Millis, cacher: Rc<SharedCacher>, runtime: SharedRuntime) -> Self {
-        Self { keeper, max_age, cacher, runtime, writer: Rc::default(), was_read: Cell::default(), task: SingleTask::default() }
+    /// Of this resource with this storage, from which no state is taken that is older.
+    pub(super) fn new(name: &str, keeper: Rc<dyn Keeper>, max_age: Millis, cacher: Rc<SharedCacher>, runtime: SharedRuntime) -> Self {
+        Self {
+            keeper,
+            max_age,
+            as_texts: name == SECRETS,
+            cacher,
+            runtime,
+            writer: Rc::default(),
+            was_read: Cell::default(),
+            task: SingleTask::default(),
+        }
     }
 
     /// What was kept, told as it is read; asked for once.
@@ -52,7 +66,7 @@ impl Persisting {
     /// Writes from now on, whenever it is this one's turn.
     pub(super) fn start(&self) {
         let (keeper, cacher, runtime) = (self.keeper.clone(), self.cacher.clone(), self.runtime.clone());
-        self.task.start(&*self.runtime, || run(keeper, cacher, runtime, self.writer.clone()));
+        self.task.start(&*self.runtime, || run(keeper, self.as_texts, cacher, runtime, self.writer.clone()));
     }
 
     /// Writes nothing more.
@@ -90,7 +104,7 @@ impl Step {
             }
             Self::Told(mut found, told, with) => {
                 if let Some((objects, left)) =
-                    found.next(&mut |parcel| with.cacher.borrow_mut().held_mut().open(parcel), &with.runtime).await
+                    found.next(&mut |parcel| with.cacher.borrow_mut().open(parcel, Origin::Disk), &with.runtime).await
                 {
                     let loaded = told + objects.len();
                     return Some((Message::Page { objects, loaded, remaining: Some(left) }, Self::Told(found, loaded, with)));
@@ -104,7 +118,7 @@ impl Step {
     }
 }
 
-async fn run(keeper: Rc<dyn Keeper>, cacher: Rc<SharedCacher>, runtime: SharedRuntime, writer: Rc<RefCell<Writer>>) {
+async fn run(keeper: Rc<dyn Keeper>, as_texts: bool, cacher: Rc<SharedCacher>, runtime: SharedRuntime, writer: Rc<RefCell<Writer>>) {
     if !keeper.turn().await {
         // Another one has written since this one read.
         writer.borrow_mut().forget();
@@ -119,7 +133,7 @@ async fn run(keeper: Rc<dyn Keeper>, cacher: Rc<SharedCacher>, runtime: SharedRu
         };
         let wall = runtime.wall();
         let mut spent = runtime.now().since(began);
-        let made = make(&mut plan, &runtime, &mut spent).await;
+        let made = make(&mut plan, as_texts, &runtime, &mut spent).await;
         let result = if made { keeper.write(plan.written(wall)).await.is_ok() } else { false };
         if result {
             writer.borrow_mut().wrote(plan);
@@ -140,10 +154,10 @@ fn plan(cacher: &SharedCacher, writer: &Writer) -> Option<Plan> {
 }
 
 /// Makes all blocks. False where one cannot be made.
-async fn make(plan: &mut Plan, runtime: &SharedRuntime, spent: &mut Millis) -> bool {
+async fn make(plan: &mut Plan, as_texts: bool, runtime: &SharedRuntime, spent: &mut Millis) -> bool {
     let mut began = runtime.now();
     loop {
-        let Ok(more) = plan.encode() else { return false };
+        let Ok(more) = plan.encode(as_texts) else { return false };
         let worked = runtime.now().since(began);
         if !more {
             *spent += worked;

@@ -211,7 +211,7 @@ impl Resource {
     /// What is there shows before the first list, as stale, and a watch from its version follows in place of that list. Fails with code `invalid`
     /// where the versions of the resource are its own, or where it has begun.
     pub fn persist(&self, keeper: Rc<dyn Keeper>, max_age: Millis) -> Result<(), Error> {
-        self.lifecycle.persist(keeper, max_age)
+        self.lifecycle.persist(&self.config.name, keeper, max_age)
     }
 
     /// Completes when the first list is applied, and its watch is open or could not be opened: the phase then says how things stand. A

@@ -6,6 +6,7 @@ import { timer, unheld } from "../host/timer.js";
 import { holdLock, onReleased } from "../link/locks.js";
 import { type FromHub, type FromTab, type HubStats, isMessage, type Port, post } from "../link/port.js";
 import type { Runtime } from "../load/instance.js";
+import { epochOf } from "../persist/forget.js";
 import type { ResourceImpl } from "../resource/resource.js";
 import type { Credentials } from "../upstream/types.js";
 import { Served } from "./served.js";
@@ -46,8 +47,14 @@ export class Hub {
   /** Who has answered last, and whether the server has refused that since. */
   #answered: Guest | undefined;
   #refused = false;
+  /** Whose were refused since somebody's were not. */
+  readonly #refusedOf = new Set<Guest>();
+  /** Whether nobody of those who are here could say who asks. */
+  #isUnknown = false;
   #name: string | undefined;
   #cache: WatchCache | undefined;
+  /** How often its identity had been forgotten when the cache began, where it keeps anything. */
+  #epoch: Promise<number | undefined> | undefined;
   #ending: ReturnType<typeof setTimeout> | undefined;
   #telling: ReturnType<typeof setTimeout> | undefined;
   /** Why its WebAssembly can be asked no more. */
@@ -104,7 +111,8 @@ export class Hub {
     if (this.#dead !== undefined) return void post(port, { dead: this.#dead });
     try {
       await this.#runtime.load();
-      this.#cache ??= openCache(this.#optionsOf(hello.options as WatchCacheOptions), this.#runtime);
+      if (await this.#wasForgotten(hello.options as WatchCacheOptions)) this.#letGo();
+      this.#cache ??= this.#open(hello.options as WatchCacheOptions);
     } catch (error) {
       return void refuse(toError(error).message);
     }
@@ -116,6 +124,24 @@ export class Hub {
     post(port, { welcome: hello.hello, lock: (await this.#lock).name });
     this.#tellStats();
     return guest;
+  }
+
+  #open(options: WatchCacheOptions): WatchCache {
+    this.#epoch = options.persist === undefined ? undefined : epochOf(options.identity!);
+    return openCache(this.#optionsOf(options), this.#runtime);
+  }
+
+  /** Whether nobody has the cache, and it would keep nothing more: its identity has signed out since it began, and is here again. */
+  async #wasForgotten({ identity }: WatchCacheOptions): Promise<boolean> {
+    const isLeft = () => this.#cache !== undefined && this.#guests.size === 0;
+    if (this.#epoch === undefined || !isLeft()) return false;
+    const [began, now] = await Promise.all([this.#epoch, epochOf(identity!)]);
+    return began !== now && isLeft();
+  }
+
+  #letGo(): void {
+    void this.#cache?.close();
+    this.#cache = undefined;
   }
 
   #stats(): HubStats {
@@ -161,7 +187,7 @@ export class Hub {
         const resource = this.#cache!.resource(message.open) as unknown as ResourceImpl<unknown>;
         resource.addEventListener("error", this.#failed);
         guest.lines.set(line, new Served(resource, line, say));
-        if (guest.asks && resource.told().phase === "needs-auth") resource.resume();
+        if (guest.asks && (this.#isUnknown || resource.told().phase === "needs-auth")) resource.resume();
       } catch (error) {
         say({ line, broken: toError(error).message });
       }
@@ -177,23 +203,27 @@ export class Hub {
   #leave(guest: Guest): void {
     if (!this.#guests.delete(guest)) return;
     guest.forget();
+    this.#refusedOf.delete(guest);
     for (const served of guest.lines.values()) served.close();
     guest.lines.clear();
     for (const asked of [...this.#asked.values()]) if (asked.guest === guest) asked.pass();
     if (this.#guests.size > 0) return this.#tellStats();
-    this.#ending = unheld(
-      timer(() => {
-        void this.#cache?.close();
-        this.#cache = undefined;
-      }, LINGER_MS),
-    );
+    this.#ending = unheld(timer(() => this.#letGo(), LINGER_MS));
   }
 
-  readonly #failed = ({ detail }: Event & { detail?: { error?: { code?: string } } }): void => {
-    this.#refused ||= detail?.error?.code === "unauthorized";
+  /** The server refuses what a tab gave. Those that were not asked yet are at once, and nobody waits for that. */
+  readonly #failed = ({ target, detail }: Event & { detail?: { error?: { code?: string } } }): void => {
+    if (detail?.error?.code !== "unauthorized") return;
+    this.#refused = true;
+    if (this.#answered !== undefined) this.#refusedOf.add(this.#answered);
+    if ([...this.#guests].some((guest) => guest.asks && !this.#refusedOf.has(guest))) (target as ResourceImpl<unknown>).resume();
+    else this.#refusedOf.clear();
   };
 
-  /** Asks the tabs that are there until one answers: whoever has answered before, or where the server refused that, those that came before it. */
+  /**
+   * Asks the tabs that are there until one answers: whoever has answered before, or where the server refused that, those that came before it. One that
+   * cannot say who asks, such as one that is signed out, holds up nobody else.
+   */
   async #credentials(): Promise<Credentials> {
     if (this.#cache === undefined) throw closedError();
     const guests = [...this.#guests].reverse();
@@ -202,12 +232,16 @@ export class Hub {
     if (guests.length > 0 && asking.length === 0) return {};
     const from = Math.max(0, asking.indexOf(this.#answered!) + (this.#refused ? 1 : 0));
     this.#refused = false;
+    const failures: unknown[] = [];
     for (const guest of [...asking.slice(from), ...asking.slice(0, from)]) {
-      const given = await this.#ask(guest);
+      const given = await this.#ask(guest).catch((error: unknown) => void failures.push(error));
       if (given === undefined) continue;
       this.#answered = guest;
+      this.#isUnknown = false;
       return given;
     }
+    this.#isUnknown = failures.length > 0;
+    if (this.#isUnknown) throw failures[0];
     throw new WatchCacheError("network", "no page is there that could say who asks", { retryable: true });
   }
 

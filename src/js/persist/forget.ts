@@ -20,3 +20,9 @@ export async function forgetPersisted(identity: string): Promise<void> {
   // On the disk when this resolves, not only on its way there.
   await transact("readwrite", work, "strict");
 }
+
+/** How often an identity was forgotten. Undefined where there is no storage. */
+export async function epochOf(identity: string): Promise<number | undefined> {
+  if (globalThis.indexedDB === undefined) return undefined;
+  return transact("readonly", async ({ epochs }) => (await got<number | undefined>(epochs.get(identity))) ?? 0).catch(() => undefined);
+}

@@ -154,7 +154,7 @@ export class Service {
     try {
       const opened = await openWatch(held, watchOptionsOf(ask));
       ends.push(() => opened.watcher.stop());
-      const watch = new Watch(held.collection, opened, sink(), (events) => metrics.count("events", labels, events));
+      const watch = new Watch(held, opened, sink(), (events) => metrics.count("events", labels, events));
       ends.push(
         clients.add(watch),
         access.hold(caller, ask, () => watch.end()),

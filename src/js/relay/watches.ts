@@ -53,11 +53,13 @@ export class Watch {
   readonly #opened: Opened;
   readonly #sink: Sink;
   readonly #told: (events: number) => void;
+  readonly #resource: Held["resource"];
   #over = false;
   #wake = () => {};
 
-  constructor(collection: Collection, opened: Opened, sink: Sink, told: (events: number) => void) {
+  constructor({ collection, resource }: Held, opened: Opened, sink: Sink, told: (events: number) => void) {
     this.collection = collection;
+    this.#resource = resource;
     this.#opened = opened;
     this.#sink = sink;
     this.#told = told;
@@ -73,6 +75,7 @@ export class Watch {
         for (const event of next.value) {
           while (!this.#sink.writable && !this.#over) await this.#drained();
           if (this.#over) return;
+          if (this.#isIdle(event)) continue;
           this.#sink.send(frameOf(event, this.collection));
         }
         this.#told(next.value.length);
@@ -82,6 +85,11 @@ export class Watch {
     } finally {
       this.end();
     }
+  }
+
+  /** Whether it would say that all is well while the server is away: a client is to notice as it would without a relay. */
+  #isIdle({ type, initialEventsEnd }: WatchEvent<KubeObject>): boolean {
+    return type === "BOOKMARK" && initialEventsEnd !== true && this.#resource.status.phase !== "live";
   }
 
   /** Who takes nothing for long is let go: the cache cannot end a watch whose events it has given away. */

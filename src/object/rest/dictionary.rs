@@ -22,6 +22,8 @@ const GOOD_RATIO: u64 = 60_000;
 const MAX_GROWN_PART: u64 = 4;
 /// And by so many millionths of its text, where the mean is next to nothing.
 const MAX_GROWN: u64 = 8_000;
+/// A byte of LZ4 stands for so many bytes of a text at most.
+const MAX_RATIO: usize = 255;
 /// Dictionaries in use at once. Each holds up to 32 KiB.
 const MAX_DICTIONARIES: usize = 8;
 
@@ -32,6 +34,16 @@ pub(crate) struct Dictionary(Box<[u8]>);
 impl Dictionary {
     fn of(text: &[u8]) -> Rc<Self> {
         Rc::new(Self(text[..text.len().min(MAX_DICTIONARY_BYTES)].into()))
+    }
+
+    /// Whether this may be the text of one.
+    pub(super) fn may_be(text: &[u8]) -> bool {
+        text.len() <= MAX_DICTIONARY_BYTES
+    }
+
+    /// Whether a text of `length` bytes may have been packed to these. LZ4 packs no better, and a length that was made up must take no memory.
+    pub(super) fn may_give(packed: &[u8], length: usize) -> bool {
+        length <= packed.len().saturating_mul(MAX_RATIO)
     }
 
     /// The text that others are compressed against.
@@ -157,14 +169,14 @@ impl Dictionaries {
     }
 
     /// The dictionary with this text, against which others were packed elsewhere. One of that text that is in use is it; where none is in use,
-    /// it is the one from now on.
-    pub(super) fn adopt(&mut self, text: &[u8]) -> Rc<Dictionary> {
+    /// it is the one from now on, if `goes_on`.
+    pub(super) fn adopt(&mut self, text: &[u8], goes_on: bool) -> Rc<Dictionary> {
         if let Some(known) = self.used.iter().filter_map(Weak::upgrade).find(|known| same(&known.0, text)) {
             return known;
         }
         let current = self.current.clone();
         let adopted = self.renew(Rc::new(Dictionary(text.into())));
-        if current.is_some() {
+        if current.is_some() || !goes_on {
             self.current = current;
         } else {
             self.pause = MIN_PAUSE;

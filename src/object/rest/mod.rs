@@ -16,5 +16,5 @@ mod repack;
 pub(super) mod text;
 
 pub(crate) use packer::{Packer, Reformed};
-pub(crate) use parcel::parcel;
+pub(crate) use parcel::{Origin, Recipient, parcel, parcel_of_texts};
 pub use text::{Lent, Text};

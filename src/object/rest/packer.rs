@@ -8,7 +8,9 @@ use super::arena::{Arena, PackedText};
 use super::body::{Body, Compressed, Pattern};
 use super::delta::Coder;
 use super::dictionary::Dictionaries;
-use super::parcel::open;
+#[cfg(test)]
+use super::parcel::Origin;
+use super::parcel::{Recipient, open};
 use crate::object::object::{Holder, Object};
 use crate::status::Error;
 
@@ -53,9 +55,15 @@ impl Packer {
     pub(crate) const WAITING_BYTES: usize = size_of::<Waiting>() + size_of::<(Waiting, Weak<Object>)>();
 
     /// The objects of a parcel, which rest here from now on. Fails with code `out-of-memory` where there is no room for them, and with `decode` where
-    /// it is no parcel.
-    pub(crate) fn open(&mut self, parcel: &[u8]) -> Result<Vec<Rc<Object>>, Error> {
-        open(parcel, &self.arena, &mut self.dictionaries)
+    /// it is no parcel. What is held already is taken in its place.
+    pub(crate) fn open(&mut self, parcel: &[u8], recipient: &Recipient<'_>) -> Result<Vec<Rc<Object>>, Error> {
+        open(parcel, recipient, &self.arena, &mut self.dictionaries)
+    }
+
+    /// The same for nobody who holds anything.
+    #[cfg(test)]
+    pub(crate) fn open_alone(&mut self, parcel: &[u8]) -> Result<Vec<Rc<Object>>, Error> {
+        self.open(parcel, &Recipient { origin: Origin::Thread, held: &|_, _| None, fields: 0 })
     }
 
     /// An object was stored. Later calls for it are ignored, and those for one that rests.

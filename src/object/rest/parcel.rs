@@ -20,13 +20,22 @@ use crate::status::Error;
 
 /// The parcel of these objects.
 pub(crate) fn parcel(objects: &[Rc<Object>]) -> Vec<u8> {
+    pack(objects, true)
+}
+
+/// The same with their texts alone. So nothing is in it that only other objects have said, which may be gone.
+pub(crate) fn parcel_of_texts(objects: &[Rc<Object>]) -> Vec<u8> {
+    pack(objects, false)
+}
+
+fn pack(objects: &[Rc<Object>], as_they_rest: bool) -> Vec<u8> {
     let (mut dictionaries, mut labels): (Vec<Rc<Dictionary>>, Vec<&Labels>) = Default::default();
     let mut packed = Vec::new();
     for object in objects {
         let body = object.body();
         let dictionary = match &*body {
-            Body::Packed(Compressed { dictionary, .. }) => place(&mut dictionaries, dictionary.clone(), Rc::ptr_eq),
-            Body::Raw { .. } | Body::Delta { .. } => 0,
+            Body::Packed(Compressed { dictionary, .. }) if as_they_rest => place(&mut dictionaries, dictionary.clone(), Rc::ptr_eq),
+            _ => 0,
         };
         let Facts { namespace, name, version, uid, labels: own, comparable } = object.facts();
         let own = if own.is_empty() { 0 } else { place(&mut labels, own, |a, b| ptr::eq(a.as_ptr(), b.as_ptr())) };
@@ -37,7 +46,7 @@ pub(crate) fn parcel(objects: &[Rc<Object>]) -> Vec<u8> {
         put(&mut packed, comparable.map_or(0, |depth| usize::from(depth) + 1));
         put(&mut packed, dictionary);
         match &*body {
-            Body::Packed(Compressed { packed: block, .. }) => {
+            Body::Packed(Compressed { packed: block, .. }) if as_they_rest => {
                 put(&mut packed, block.len());
                 block.read(|bytes| put_bytes(&mut packed, bytes));
             }
@@ -67,13 +76,40 @@ fn place<T>(table: &mut Vec<T>, value: T, is_same: impl Fn(&T, &T) -> bool) -> u
     }) + 1
 }
 
+/// Where a parcel comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Another thread, which packs on with its dictionaries.
+    Thread,
+    /// A disk. A dictionary has what some object said, which may be gone for long: nothing new is packed against it.
+    Disk,
+}
+
+/// For whom a parcel is opened.
+pub(crate) struct Recipient<'a> {
+    /// Where it comes from.
+    pub(crate) origin: Origin,
+    /// Finds the object that is held with these facts and a text of this length: it is taken as it is.
+    pub(crate) held: &'a dyn Fn(&Facts<'_>, usize) -> Option<Rc<Object>>,
+    /// Fields that are read of each object.
+    pub(crate) fields: usize,
+}
+
 /// The objects of a parcel. Their packed texts go into this arena. Fails with code `out-of-memory` where there is no room for them, and with `decode` where
 /// it is no parcel.
-pub(super) fn open(parcel: &[u8], arena: &Rc<Arena>, known: &mut Dictionaries) -> Result<Vec<Rc<Object>>, Error> {
+pub(super) fn open(
+    parcel: &[u8],
+    recipient: &Recipient<'_>,
+    arena: &Rc<Arena>,
+    known: &mut Dictionaries,
+) -> Result<Vec<Rc<Object>>, Error> {
     let mut rest = Rest(parcel);
-    let dictionaries = rest.table(|rest| Ok(known.adopt(rest.bytes()?)))?;
+    let dictionaries = rest.table(|rest| {
+        let text = Some(rest.bytes()?).filter(|text| Dictionary::may_be(text)).ok_or_else(broken)?;
+        Ok(known.adopt(text, recipient.origin == Origin::Thread))
+    })?;
     let labels = rest.table(|rest| rest.bytes().map(read_labels))?;
-    let objects = rest.table(|rest| rest.object(&dictionaries, &labels, arena))?;
+    let objects = rest.table(|rest| rest.object(&dictionaries, &labels, recipient, arena))?;
     if rest.0.is_empty() { Ok(objects) } else { Err(broken()) }
 }
 
@@ -105,7 +141,13 @@ impl<'p> Rest<'p> {
         (0..count).map(|_| read(self)).collect()
     }
 
-    fn object(&mut self, dictionaries: &[Rc<Dictionary>], labels: &[Labels], arena: &Rc<Arena>) -> Result<Rc<Object>, Error> {
+    fn object(
+        &mut self,
+        dictionaries: &[Rc<Dictionary>],
+        labels: &[Labels],
+        recipient: &Recipient<'_>,
+        arena: &Rc<Arena>,
+    ) -> Result<Rc<Object>, Error> {
         let none = no_labels();
         let facts = Facts {
             namespace: self.text()?,
@@ -118,14 +160,23 @@ impl<'p> Rest<'p> {
             },
             comparable: self.number()?.checked_sub(1).map(u8::try_from).transpose().map_err(|_| broken())?,
         };
-        let body = match self.number()?.checked_sub(1) {
-            Some(at) => {
-                let (dictionary, length) = (dictionaries.get(at).ok_or_else(broken)?.clone(), self.number()?);
-                Body::Packed(Compressed { packed: arena.store(self.bytes()?, length)?, dictionary })
-            }
-            None => Body::Raw { text: Text::new(self.bytes()?.into()), before: None },
+        let dictionary = match self.number()?.checked_sub(1) {
+            Some(at) => Some((dictionaries.get(at).ok_or_else(broken)?.clone(), self.number()?)),
+            None => None,
         };
-        Object::at_rest(&facts, body)
+        let bytes = self.bytes()?;
+        let length = dictionary.as_ref().map_or(bytes.len(), |(_, length)| *length);
+        if let Some(held) = (recipient.held)(&facts, length) {
+            return Ok(held);
+        }
+        let body = match dictionary {
+            Some((dictionary, length)) if Dictionary::may_give(bytes, length) => {
+                Body::Packed(Compressed { packed: arena.store(bytes, length)?, dictionary })
+            }
+            Some(_) => return Err(broken()),
+            None => Body::Raw { text: Text::new(bytes.into()), before: None },
+        };
+        Object::at_rest(&facts, body, recipient.fields)
     }
 }
 
@@ -179,7 +230,7 @@ mod tests {
         let _sender = packed(&objects[..150]);
         assert!(objects.iter().any(|object| object.form().1) && objects.iter().any(|object| !object.form().1));
         let mut receiver = Packer::default();
-        let opened = receiver.open(&parcel(&objects)).unwrap();
+        let opened = receiver.open_alone(&parcel(&objects)).unwrap();
         assert!(opened.iter().map(shown).eq(objects.iter().map(shown)));
         assert!(Rc::ptr_eq(opened[0].facts().labels, opened[3].facts().labels), "equal labels are held once");
         let mut fields = FieldSet::new(Vec::new());
@@ -197,7 +248,7 @@ mod tests {
         let objects: Vec<_> = (0..64).map(|number| object(number, "{}", 5_000)).collect();
         let _sender = packed(&objects);
         let mut receiver = Packer::default();
-        let held: Vec<_> = (0..20).map(|_| receiver.open(&parcel(&objects)).unwrap()).collect();
+        let held: Vec<_> = (0..20).map(|_| receiver.open_alone(&parcel(&objects)).unwrap()).collect();
         let texts: usize = held.iter().flatten().map(|object| object.form().0).sum();
         assert!(receiver.overhead() < texts / 100, "{} beside {texts}", receiver.overhead());
     }
@@ -207,7 +258,7 @@ mod tests {
         let objects: Vec<_> = (0..64).map(|number| object(number, "{}", 5_000)).collect();
         let _sender = packed(&objects);
         let mut receiver = Packer::default();
-        let (held, next) = (receiver.open(&parcel(&objects)).unwrap(), object(99, "{}", 5_000));
+        let (held, next) = (receiver.open_alone(&parcel(&objects)).unwrap(), object(99, "{}", 5_000));
         receiver.stored(&next);
         while receiver.pack_next(&mut |_, _, _| {}) {}
         let (Body::Packed(one), Body::Packed(other)) = (&*held[0].body(), &*next.body()) else { panic!("both rest") };
@@ -220,16 +271,94 @@ mod tests {
         let _sender = packed(&objects);
         let whole = parcel(&objects);
         for length in 0..whole.len() {
-            assert_eq!(Packer::default().open(&whole[..length]).unwrap_err().code, ErrorCode::Decode, "{length} bytes");
+            assert_eq!(Packer::default().open_alone(&whole[..length]).unwrap_err().code, ErrorCode::Decode, "{length} bytes");
         }
-        assert!(Packer::default().open(&[whole, vec![0]].concat()).is_err());
-        assert!(Packer::default().open(&parcel(&[])).unwrap().is_empty());
+        assert!(Packer::default().open_alone(&[whole, vec![0]].concat()).is_err());
+        assert!(Packer::default().open_alone(&parcel(&[])).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_held_already_is_taken_as_it_is_and_takes_no_room() {
+        let objects: Vec<_> = (0..64).map(|number| object(number, "{}", 5_000)).collect();
+        let _sender = packed(&objects);
+        let whole = parcel(&objects);
+        let mut receiver = Packer::default();
+        let held = receiver.open_alone(&whole).unwrap();
+        let bytes = receiver.overhead();
+        let found = |facts: &Facts<'_>, length: usize| {
+            held.iter().find(|held| (held.name(), held.version(), held.form().0) == (facts.name, facts.version, length)).cloned()
+        };
+        let again = receiver.open(&whole, &Recipient { origin: Origin::Thread, held: &found, fields: 0 }).unwrap();
+        assert!(again.iter().zip(&held).all(|(again, held)| Rc::ptr_eq(again, held)));
+        assert_eq!(receiver.overhead(), bytes);
+    }
+
+    #[test]
+    fn nothing_new_is_packed_against_what_came_from_a_disk() {
+        let said = |number: usize, word: &str| {
+            let text = format!(
+                r#"{{"metadata":{{"name":"map-{number}","resourceVersion":"{}"}},"data":{{"word":"{word}","text":"{}"}}}}"#,
+                number + 1,
+                "x".repeat(500)
+            );
+            Object::new(scan_object(text.as_bytes(), &FieldSet::new(Vec::new())).unwrap()).unwrap()
+        };
+        let has = |parcel: &[u8], word: &str| parcel.windows(word.len()).any(|bytes| bytes == word.as_bytes());
+        let word = "of-the-one-that-is-gone";
+        let mut objects: Vec<_> = (0..100).map(|number| said(number, if number == 0 { word } else { "nothing" })).collect();
+        let _first = packed(&objects);
+        objects.remove(0);
+        assert!(has(&parcel(&objects), word), "as a dictionary");
+        assert!(!has(&parcel_of_texts(&objects), word));
+        let mut second = Packer::default();
+        let disk = Recipient { origin: Origin::Disk, held: &|_, _| None, fields: 0 };
+        let restored = second.open(&parcel(&objects), &disk).unwrap();
+        let next: Vec<_> = (1..100).map(|number| said(number, "new")).collect();
+        for (old, new) in restored.iter().zip(&next) {
+            second.stored(new);
+            second.replaced(old, new);
+        }
+        while second.pack_next(&mut |_, _, _| {}) {}
+        assert!(next.iter().all(|object| !object.form().1) && !has(&parcel(&next), word));
+    }
+
+    #[test]
+    fn fields_count_before_they_are_read() {
+        let mut fields = FieldSet::new(Vec::new());
+        let slots: Vec<_> = (0..8).map(|number| fields.slot(&Path::parse(&format!("spec.f{number}")).unwrap())).collect();
+        let made = |number: usize, fields: &FieldSet| {
+            let members: Vec<_> = (0..8).map(|field| format!(r#""f{field}":"a value of object {number} and field {field}""#)).collect();
+            let text = format!(r#"{{"metadata":{{"name":"a-{number}","resourceVersion":"7"}},"spec":{{{}}}}}"#, members.join(","));
+            Object::new(scan_object(text.as_bytes(), fields).unwrap()).unwrap()
+        };
+        let scanned: Vec<_> = (0..100).map(|number| made(number, &fields)).collect();
+        let _sender = packed(&scanned);
+        let mut receiver = Packer::default();
+        let recipient = Recipient { origin: Origin::Thread, held: &|_, _| None, fields: fields.len() };
+        let opened = receiver.open(&parcel(&scanned), &recipient).unwrap();
+        let size = |objects: &[Rc<Object>]| objects.iter().map(|object| object.size()).sum::<usize>();
+        assert!(size(&opened).abs_diff(size(&scanned)) < size(&scanned) / 10, "{} and {}", size(&opened), size(&scanned));
+        assert!(opened.iter().all(|object| matches!(object.field(slots[7], &fields), Scalar::Text(_))));
+    }
+
+    #[test]
+    fn a_length_that_no_text_has_takes_no_memory() {
+        for (dictionary, packed, length) in [(0, 8, 8 * 256), (33 << 10, 8, 8)] {
+            let mut parcel = Vec::new();
+            put(&mut parcel, 1);
+            put_bytes(&mut parcel, &vec![b'x'; dictionary]);
+            [0, 1].iter().for_each(|number| put(&mut parcel, *number));
+            ["", "a", "7", ""].iter().for_each(|text| put_bytes(&mut parcel, text.as_bytes()));
+            [0, 0, 1, length].iter().for_each(|number| put(&mut parcel, *number));
+            put_bytes(&mut parcel, &vec![0; packed]);
+            assert_eq!(Packer::default().open_alone(&parcel).unwrap_err().code, ErrorCode::Decode, "{length} bytes, {dictionary} in front");
+        }
     }
 
     proptest! {
         #[test]
         fn whatever_stands_in_it_ends_in_objects_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            match Packer::default().open(&bytes) {
+            match Packer::default().open_alone(&bytes) {
                 Ok(objects) => prop_assert!(objects.len() <= bytes.len()),
                 Err(error) => prop_assert!([ErrorCode::Decode, ErrorCode::Protocol].contains(&error.code), "{error}"),
             }

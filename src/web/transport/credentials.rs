@@ -74,5 +74,10 @@ fn from_auth(thrown: &JsValue) -> Error {
     if is("name", "WatchCacheError") && is("code", "invalid") {
         return Error::new(ErrorCode::Invalid, text(thrown, "message").unwrap_or_default());
     }
-    from_thrown(thrown)
+    let error = from_thrown(thrown);
+    // What the host threw, and no word of a server.
+    if error.code == ErrorCode::Network && error.status.is_none() {
+        return Error { message: format!("auth failed: {}", error.message), ..error };
+    }
+    error
 }

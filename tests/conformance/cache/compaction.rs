@@ -186,3 +186,21 @@ fn snp_09_who_comes_late_to_a_stream_is_told_what_is_gone() {
         assert_eq!(lists(&rig), before);
     }
 }
+
+/// Its own list forgets what it knew, and the relay has told it once.
+#[test]
+fn snp_09_who_lists_anew_at_a_stream_still_knows_what_is_gone() {
+    let rig = compacted(true);
+    let (relay, channel) = ways(&rig);
+    let tabs = tabs(&rig, &relay, &channel);
+    // Other keys of the same storage have gone on, and what is held is of a version that is gone.
+    rig.upstream.pass(20);
+    rig.upstream.expire_to(114);
+    rig.run(PERIOD_MS);
+    for tab in &tabs {
+        refused(tab, exactly(104));
+        rig.wait(tab.resource.clone().refresh()).unwrap();
+        rig.run(10);
+        refused(tab, exactly(104));
+    }
+}
