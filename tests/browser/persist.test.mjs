@@ -212,6 +212,19 @@ test("what is forgotten is gone, and a page that is open writes nothing more", T
   await untilKept(again, ({ states }) => states.some(([identity]) => identity === "jane"));
 });
 
+test("who signs in again at a worker that has not ended yet is kept again", TABS, async (t) => {
+  const { server, open } = await profile(t);
+  const page = await open({ mode: "shared" });
+  await untilKept(page, isWhole(server));
+  await page.evaluate(() => globalThis.cache.close());
+  await page.evaluate(() => globalThis.forgetPersisted("jane"));
+  assert.deepEqual((await kept(page)).states, []);
+  const again = await open({ mode: "shared" });
+  await page.close();
+  await untilKept(again, isWhole(server));
+  assert.deepEqual(again.said, []);
+});
+
 test("a cache whose identity was forgotten keeps nothing that it opens later either", async (t) => {
   const { server, open } = await profile(t);
   const page = await open();

@@ -5,6 +5,7 @@ import { createWatchCache } from "watchcache";
 import { createWatchCache as createInline } from "watchcache/inline";
 import { memorySource } from "watchcache/memory";
 import { startServer } from "../../www/server/index.mjs";
+import { eventually } from "../e2e/cache.mjs";
 import { hub, portTo } from "../e2e/shared.mjs";
 import { addressOf } from "./behind/handed.mjs";
 import { pod } from "./lib/pod.mjs";
@@ -176,17 +177,57 @@ test("where the newest tab's credentials are refused, those before it are asked"
     t.after(pods.view().subscribe(() => {}));
     await pods.synced();
   }
-  const phases = [];
-  const live = new Promise((resolve) =>
-    tabs[0].pods.addEventListener("status", () => {
-      const { phase } = tabs[0].pods.status;
-      phases.push(phase);
-      if (phase === "live" && phases.includes("needs-auth")) resolve();
-    }),
-  );
+  const lost = new Promise((resolve) => tabs[0].pods.addEventListener("status", resolve, { once: true }));
   server.control.fault("drop");
-  await live;
+  await lost;
+  const since = Date.now();
+  await eventually(() => tabs[0].pods.status.phase === "live", "the first one's are asked for");
+  assert.ok(Date.now() - since < 1_000, "no waiting for the next try");
   for (const { pods } of tabs) assert.equal(pods.size, 3);
+});
+
+test("a tab that cannot say who asks holds up no other", async (t) => {
+  for (const auth of [
+    () => Promise.reject(new Error("not signed in")),
+    () => {
+      throw new Error("not signed in");
+    },
+    () => undefined,
+    () => ({ headers: { "a b": "c" } }),
+  ]) {
+    const server = await startServer({ port: 0, pods: 3, rate: 0, tokens: ["jane's"] });
+    t.after(() => server.close());
+    const worker = hub();
+    const open = (auth) => opened(t, { ...shared, server: server.url, worker: () => portTo(worker), auth });
+    const signedIn = open(() => ({ token: "jane's" }));
+    await signedIn.pods.synced();
+    t.after(signedIn.pods.view().subscribe(() => {}));
+    const out = open(auth);
+    // It shares what the other one sees.
+    await out.pods.synced();
+    await out.cache.resource("nodes").synced();
+    const { watches } = server.control.status().counts;
+    server.control.fault("drop");
+    await eventually(() => server.control.status().counts.watches > watches, "the watch is opened anew");
+    await eventually(
+      () => signedIn.pods.status.phase === "live",
+      () => JSON.stringify(signedIn.pods.status),
+    );
+    await signedIn.pods.patch("default/" + signedIn.pods.view().rows[0].metadata.name, { metadata: { labels: { by: "jane" } } });
+  }
+});
+
+test("where nobody can say who asks, the next one who can is asked at once", async (t) => {
+  const server = await startServer({ port: 0, pods: 3, rate: 0, tokens: ["jane's"] });
+  t.after(() => server.close());
+  const worker = hub();
+  const open = (auth) => opened(t, { ...shared, retry: { initialMs: 600_000 }, server: server.url, worker: () => portTo(worker), auth });
+  const out = open(() => Promise.reject(new Error("not signed in")));
+  out.pods.view();
+  const { error } = /** @type {any} */ (await eventually(() => out.pods.status.error && out.pods.status, "it is told"));
+  assert.match(error.message, /not signed in/);
+  await open(() => ({ token: "jane's" })).pods.synced();
+  await out.pods.synced();
 });
 
 test("a worker that has failed welcomes nobody any more", async (t) => {

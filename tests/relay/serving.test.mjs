@@ -187,6 +187,34 @@ test("a client that takes nothing is let go after half a minute", async (t) => {
   assert.deepEqual([isStopped, isEnded], [true, true]);
 });
 
+test("while the server is away nobody is told that all is well", async () => {
+  const told = [];
+  const sink = { writable: true, send: (frame) => told.push(JSON.parse(frame)), end() {}, ondrain() {}, onclose() {} };
+  const bookmark = (resourceVersion, initialEventsEnd) => ({ type: "BOOKMARK", resourceVersion, initialEventsEnd });
+  const resource = { status: { phase: "live" } };
+  const steps = [
+    ["live", [bookmark("1")]],
+    ["reconnecting", [bookmark("1"), bookmark("2", true)]],
+    ["live", [bookmark("3")]],
+  ];
+  const next = async () => {
+    const [phase, value] = steps.shift() ?? [];
+    resource.status.phase = phase;
+    return { done: value === undefined, value };
+  };
+  const collection = { group: "", version: "v1", kind: "Pod" };
+  await new Watch(
+    /** @type {any} */ ({ collection, resource }),
+    /** @type {any} */ ({ watcher: { stop() {} }, first: next(), batches: { next } }),
+    sink,
+    () => {},
+  ).run();
+  assert.deepEqual(
+    told.map(({ object }) => object.metadata.resourceVersion),
+    ["1", "2", "3"],
+  );
+});
+
 test("a client that takes nothing costs the others nothing", async (t) => {
   const { relay, server, jane, metrics } = await relayed(t, { server: { pods: 200 } });
   await jane.list(PODS);

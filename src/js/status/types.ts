@@ -11,7 +11,7 @@ import type { WatchCacheError, WatchCacheErrorCode } from "../error/errors.js";
  * - `listing`: the pages of the first list arrive, or it is whole and its watch is being opened
  * - `live`: the watch is open
  * - `reconnecting`: the watch broke, and the next try is at `retryAt` or under way; or a list failed, and the next is at `retryAt`. Under way that
- *   one is `loading` or `relisting`, with the `error` of the last
+ *   one is `loading` or `relisting`, with the `error` of the last. Without an `error`: rows of a warm start show, and the server is asked
  * - `relisting`: the version was too old to resume from, or `refresh` was called
  * - `paused`: `pause` was called
  * - `needs-auth`: the server answered 401; the next try, at `retryAt` or by `resume`, asks `auth` anew
