@@ -213,11 +213,8 @@ test("a tab that cannot say who asks holds up no other", async (t) => {
       () => signedIn.pods.status.phase === "live",
       () => JSON.stringify(signedIn.pods.status),
     );
-    await signedIn.pods.patch(
-      "default/" + signedIn.pods.view().rows[0].metadata.name,
-      { metadata: { labels: { by: "jane" } } },
-      { type: "merge" },
-    );
+    const [{ metadata }] = signedIn.pods.view().rows;
+    await signedIn.pods.patch(`${metadata.namespace}/${metadata.name}`, { metadata: { labels: { by: "jane" } } }, { type: "merge" });
   }
 });
 
