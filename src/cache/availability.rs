@@ -1,5 +1,6 @@
 //! Whether a cacher is there for its users: what they see of its connection, whether it can answer, and who waits for that.
 
+use std::mem;
 use std::rc::Rc;
 
 use futures::channel::mpsc::UnboundedReceiver;
@@ -48,6 +49,8 @@ pub struct Availability {
     followers: Followers,
     /// Objects in quarantine at the stream that this one is passed on from.
     apart: Vec<Quarantined>,
+    /// A stream has begun, and has not told yet which objects it has in quarantine.
+    untold: bool,
 }
 
 impl Availability {
@@ -70,6 +73,7 @@ impl Availability {
             connection: None,
             followers: Followers::default(),
             apart: Vec::new(),
+            untold: false,
         }
     }
 
@@ -283,8 +287,21 @@ impl Availability {
         self.ready.set_error(error, now);
     }
 
+    /// A stream begins, with nothing in quarantine. What an earlier one had there is, until a state shows that it is not.
+    pub(super) fn begins(&mut self) {
+        self.untold = true;
+    }
+
+    /// A state is whole.
+    pub(super) fn settled(&mut self) {
+        if mem::take(&mut self.untold) {
+            self.quarantine(Vec::new());
+        }
+    }
+
     /// These objects cannot be taken. Returns those of which that was not known.
     pub(super) fn quarantine(&mut self, all: Vec<Quarantined>) -> Vec<Quarantined> {
+        self.untold = false;
         if self.status.quarantined == all {
             return Vec::new();
         }
@@ -301,6 +318,11 @@ impl Availability {
         let known = self.all_quarantined();
         self.apart = all;
         self.note_quarantined(&known)
+    }
+
+    /// The next state is to be taken whatever its version, by who shares it as well.
+    pub(super) fn reset(&mut self) {
+        self.followers.tell(&Standing::Reset);
     }
 
     /// The upstream serves no state before this version any more.

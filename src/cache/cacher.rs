@@ -268,11 +268,16 @@ impl Cacher {
                 self.availability.restored(at);
             }
             Message::Replace { objects, version } => {
+                if version < *self.held.version() {
+                    self.availability.reset();
+                }
+                self.availability.settled();
                 let differences = self.held.replace(objects, self.availability.quarantined());
                 self.replaced(differences, version, now);
                 self.availability.listed(wall);
             }
             Message::Differences { differences, version } => {
+                self.availability.settled();
                 let differences = self.held.apply(differences, self.availability.quarantined());
                 self.replaced(differences, version, now);
                 self.availability.listed(wall);

@@ -23,6 +23,13 @@ impl Default for Retry {
     }
 }
 
+impl Retry {
+    /// Before a source that is near: waits are there so that no failure makes a loop, and not for a server's sake.
+    pub(super) fn near() -> Self {
+        Self { initial_ms: 100, cap_ms: 1_000, reset_after_ms: 1_000, ..Self::default() }
+    }
+}
+
 /// What fails again and again waits at least so long, before jitter: no settings make a loop of it.
 const MIN_WAIT_MS: f64 = 50.0;
 

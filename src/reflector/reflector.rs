@@ -219,9 +219,8 @@ impl Reflector {
         self.order.join(list.ahead);
         self.host.control.refresh.set(false);
         let kept_at = list.kept_at.filter(|_| !self.listed);
-        // Whoever hears of it may know of others, of a stream before this one.
-        let first = !mem::replace(&mut self.listed, true);
-        if self.quarantine.listed(list.quarantined)? | first {
+        self.listed = true;
+        if self.quarantine.listed(list.quarantined)? {
             self.sink.send(Message::Quarantine(self.quarantine.all())).await;
         }
         let List { objects, version, .. } = list;

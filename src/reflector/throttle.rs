@@ -8,6 +8,7 @@ use std::rc::Rc;
 use futures::FutureExt;
 
 use super::ahead::Beside;
+use super::backoff::Retry;
 use super::breaker::{Admission, Breaker, Outage, Permit, StreamGuard, Verb};
 use super::config::ReflectorConfig;
 use super::early::EarlyTries;
@@ -50,7 +51,7 @@ impl Throttle {
         Self {
             host,
             sink,
-            tries: Tries::new(config),
+            tries: Tries::new(if source.is_near() { Retry::near() } else { config.retry.clone() }),
             server: source.server().map(|name| config.peers.breakers.get(name, &config.retry)),
             in_vain: None,
             peer: Peer::of(config.peers.clone()),

@@ -1,8 +1,7 @@
 //! What is remembered of tries that failed, and the wait that follows each.
 
-use super::backoff::{Backoff, RetryDeadline};
+use super::backoff::{Backoff, Retry, RetryDeadline};
 use super::breaker::Verb;
-use super::config::ReflectorConfig;
 use super::host::Host;
 use crate::connection::Connection;
 use crate::status::{Error, ErrorCode};
@@ -40,11 +39,11 @@ pub(super) struct Tries {
 }
 
 impl Tries {
-    pub(super) fn new(config: &ReflectorConfig) -> Self {
+    pub(super) fn new(retry: Retry) -> Self {
         Self {
-            backoff: Backoff::new(config.retry.clone()),
+            reset_after_ms: retry.reset_after_ms,
+            backoff: Backoff::new(retry),
             internal_errors: RetryDeadline::new(MAX_INTERNAL_ERROR_MS),
-            reset_after_ms: config.retry.reset_after_ms,
             count: 0,
             refused_credentials: false,
             free_relist: None,
@@ -135,7 +134,7 @@ mod tests {
 
     #[test]
     fn refused_credentials_are_asked_for_at_once_and_then_with_waits_until_a_watch_has_stood() {
-        let (host, mut tries, error) = (host(), Tries::new(&ReflectorConfig::default()), refused(401, "Unauthorized"));
+        let (host, mut tries, error) = (host(), Tries::new(Retry::default()), refused(401, "Unauthorized"));
         assert_eq!(tries.wait_millis(&host, &error), 0);
         assert!(tries.wait_millis(&host, &error) >= 800);
         tries.succeeded();
@@ -144,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_longest_of_backoff_retry_after_and_a_server_left_alone_is_waited_for_and_announced() {
-        let (host, mut tries) = (host(), Tries::new(&ReflectorConfig::default()));
+        let (host, mut tries) = (host(), Tries::new(Retry::default()));
         let mut error = refused(503, "ServiceUnavailable");
         error.retry_after_seconds = Some(30);
         assert_eq!(tries.wait_millis(&host, &error), 30_000);
@@ -158,7 +157,7 @@ mod tests {
 
     #[test]
     fn each_refusal_has_its_phase_and_a_mistake_on_this_side_has_no_next_try() {
-        let (host, mut tries) = (host(), Tries::new(&ReflectorConfig::default()));
+        let (host, mut tries) = (host(), Tries::new(Retry::default()));
         let mut told = |error: Error| tries.wait(&host, error, 5, &NOWHERE).told;
         assert!(matches!(told(refused(401, "Unauthorized")), Connection::NeedsAuth { .. }));
         assert!(matches!(told(refused(403, "Forbidden")), Connection::Failed { retry_at: Some(_), .. }));
@@ -170,7 +169,7 @@ mod tests {
 
     #[test]
     fn an_expired_version_is_listed_anew_at_once_unless_that_was_lately() {
-        let mut tries = Tries::new(&ReflectorConfig::default());
+        let mut tries = Tries::new(Retry::default());
         assert!(tries.relists_freely(at(1000)));
         assert!(!tries.relists_freely(at(120_999)));
         assert!(tries.relists_freely(at(121_000)), "measured from the last list that came at once");

@@ -142,6 +142,10 @@ impl Source for Relay {
         self.source.collection()
     }
 
+    fn is_near(&self) -> bool {
+        true
+    }
+
     fn names_kinds(&self) -> bool {
         self.source.names_kinds()
     }

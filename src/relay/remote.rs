@@ -89,8 +89,8 @@ impl Stands {
             Standing::Connection(connection) => self.connection = Some(connection),
             Standing::SetApart(all) => self.apart = all,
             Standing::Compacted(version) => self.compacted = Some(version),
-            // What follows it is told on, too.
-            Standing::Listed { .. } => {}
+            // What follows it is told on, too; and who begins anew takes any version.
+            Standing::Listed { .. } | Standing::Reset => {}
         }
     }
 
@@ -332,6 +332,10 @@ impl Source for Remote {
     }
 
     fn reads_marks(&self) -> bool {
+        true
+    }
+
+    fn is_near(&self) -> bool {
         true
     }
 

@@ -80,6 +80,10 @@ pub trait Source {
     fn standing(&self) -> Option<LocalBoxStream<'static, Standing>> {
         None
     }
+    /// Whether it is asked within this process or browser, so that a try costs no server anything.
+    fn is_near(&self) -> bool {
+        false
+    }
     /// Whether there is a request for one object. Without it, objects are looked for in lists.
     fn gets(&self) -> bool {
         false

@@ -147,6 +147,46 @@ fn what_a_poll_brought_comes_before_the_word_that_there_was_one() {
     }
 }
 
+/// What waits for a server's sake is waited for at the relay. Here nothing is but the time until there is the next one.
+#[test]
+fn a_relay_that_dies_or_lists_again_and_again_costs_the_same_each_time() {
+    let (rig, relay) = relay(&Setup::default());
+    let channel = Channel::new(relay, rig.time.clone());
+    let tab = late(&rig, channel.remote.clone());
+    rig.run(1_000);
+    for round in 0..8 {
+        channel.die(50);
+        rig.upstream.put("default", &format!("meanwhile-{round}"));
+        rig.run(100);
+        // The next one knows nothing of before.
+        rig.wait(rig.resource.clone().refresh()).unwrap();
+        rig.run(2_500);
+        assert_eq!(tab.with(|cacher| cacher.status().phase), Phase::Live, "round {round}");
+        assert!(rows_of(&tab) == rig.rows(), "round {round}");
+    }
+}
+
+#[test]
+fn a_state_that_has_gone_back_is_taken_by_all_who_share_it() {
+    let (rig, relay) = relay(&Setup::default());
+    let channel = Channel::new(relay.clone(), rig.time.clone());
+    let tabs = [late(&rig, relay), late(&rig, channel.remote.clone())];
+    rig.run(1_000);
+    let version = rig.version();
+    rig.upstream.behind.set(1);
+    rig.upstream.drop_streams();
+    rig.run(2_000);
+    rig.wait(rig.resource.clone().reset()).unwrap();
+    rig.run(3_000);
+    for tab in tabs {
+        assert_eq!(
+            (tab.with(|cacher| cacher.version().as_u64()), tab.with(|cacher| cacher.status().phase)),
+            (Some(version - 1), Phase::Live)
+        );
+        assert!(rows_of(&tab) == rig.rows());
+    }
+}
+
 #[test]
 fn an_answer_that_is_an_error_is_one_at_the_other_end() {
     let (rig, relay) = relay(&Setup::default());

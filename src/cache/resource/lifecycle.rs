@@ -116,6 +116,7 @@ impl Lifecycle {
                 return;
             }
         }
+        self.cacher.borrow_mut().availability_mut().begins();
         match self.source.branches() {
             None => self.start_single(),
             Some(branches) => self.start_joined(&branches),

@@ -38,11 +38,8 @@ export class Keeper implements RawKeeper {
     return new Promise((resolve) => {
       // One transaction, so all of it is of one state. It lasts until the last block, and the head is told before.
       const whole = transact("readonly", async (stores) => {
-        const [isForgotten, state] = await Promise.all([
-          this.#isForgotten(stores),
-          got<State | undefined>(stores.states.get([...this.#key])),
-        ]);
-        if (isForgotten || state === undefined) return;
+        const [isForgotten, state] = await Promise.all([this.#isForgotten(stores), got<unknown>(stores.states.get([...this.#key]))]);
+        if (isForgotten || !isState(state)) return;
         this.#last = { writer: state.writer, at: state.at };
         const asked = inBatches(state.order).map((batch) => this.#askFor(stores, batch));
         const all = Promise.all(asked);
@@ -91,7 +88,11 @@ export class Keeper implements RawKeeper {
     } catch (error) {
       // Who forgot wants it so.
       if (error instanceof Forgotten) this.close();
-      else if (!(error instanceof Changed)) this.#tell(error);
+      else if (!(error instanceof Changed)) {
+        this.#tell(error);
+        // Somebody with more room may do better.
+        this.#writing.yield();
+      }
       throw error;
     }
   }
@@ -127,10 +128,15 @@ export class Keeper implements RawKeeper {
   /** Removes what nobody has written since this one began, the oldest first, until so many bytes fit. */
   async #makeRoom({ states, blocks }: Stores, bytes: number): Promise<void> {
     const range = under(this.#key[0]);
-    const [keys, kept] = await Promise.all([got(states.getAllKeys(range)), got<State[]>(states.getAll(range))]);
-    const others = kept
-      .map((state, at) => ({ state, key: keys[at] as unknown as StateKey }))
-      .filter(({ key }) => key[1] !== this.#key[1])
+    const [keys, kept] = await Promise.all([got(states.getAllKeys(range)), got<unknown[]>(states.getAll(range))]);
+    const all = kept.map((state, at) => ({ state, key: keys[at] as unknown as StateKey }));
+    for (const { state, key } of all) {
+      if (isState(state)) continue;
+      states.delete([...key]);
+      blocks.delete(under(...key));
+    }
+    const others = all
+      .filter((other): other is { state: State; key: StateKey } => other.key[1] !== this.#key[1] && isState(other.state))
       .sort((a, b) => a.state.at - b.state.at);
     let total = others.reduce((sum, { state }) => sum + state.bytes, bytes);
     for (const { state, key } of others) {
@@ -145,6 +151,12 @@ export class Keeper implements RawKeeper {
   #tell(error: unknown): void {
     if (!this.#closed) this.#failed(error);
   }
+}
+
+/** Whether it is one of ours. Scripts of the page, or somebody's hand, may have written there. */
+function isState(state: unknown): state is State {
+  const { head, order, bytes, at } = (state ?? {}) as Partial<Record<keyof State, unknown>>;
+  return head instanceof Uint8Array && order instanceof Uint32Array && typeof bytes === "number" && typeof at === "number";
 }
 
 /** Blocks that are read at once: few at first, because rows wait for them. */

@@ -50,6 +50,11 @@ export class Writing {
     this.#wakeUp();
   }
 
+  /** Lets somebody else have it. It is asked for again with the next turn. */
+  yield(): void {
+    this.#release();
+  }
+
   close(): void {
     this.#closed = true;
     this.#release();

@@ -15,7 +15,7 @@ export interface DeliveryTarget {
 /** The receiving end of a flush: watchers, handlers of informers, views and the resource itself each get their part of it. */
 export class Delivery implements Hooks {
   #objects: (() => ObjectTable) | undefined;
-  readonly #target: DeliveryTarget;
+  #target: DeliveryTarget | undefined;
   readonly dispatcher: Dispatcher;
   readonly notifier = new Notifier();
   readonly event: Hooks["event"];
@@ -24,15 +24,16 @@ export class Delivery implements Hooks {
   constructor(objects: () => ObjectTable, target: DeliveryTarget) {
     this.#objects = objects;
     this.#target = target;
-    this.dispatcher = new Dispatcher(objects, (error) => target.report(error));
+    this.dispatcher = new Dispatcher(objects, (error) => this.#target?.report(error));
     this.event = this.dispatcher.event;
   }
 
   close(): void {
     this.#closed = true;
     this.dispatcher.close();
-    // The core holds on to this as long as its handle lives, which the table holds: only so can both be collected.
+    // The core holds on to this as long as its handle lives, which the table holds, and so do views of the target: only so can all be collected.
     this.#objects = undefined;
+    this.#target = undefined;
     this.notifier.close();
   }
 
@@ -40,8 +41,8 @@ export class Delivery implements Hooks {
   readonly flush = (...[events, pairs, ended, views, signals, audience]: Parameters<Hooks["flush"]>): void => {
     if (this.#closed) return;
     this.dispatcher.deliver(events, pairs, ended, audience);
-    if (views.length > 0) this.#target.viewsChanged(views);
-    if (signals !== 0) this.#target.signalled(signals);
+    if (views.length > 0) this.#target?.viewsChanged(views);
+    if (signals !== 0) this.#target?.signalled(signals);
   };
 
   /** Called by the core as `flush` is. Never throws. */
@@ -53,6 +54,6 @@ export class Delivery implements Hooks {
   /** Called by the core before it stores an object. Never throws. */
   readonly indexValues = (id: number): string[][] => {
     const objects = this.#objects?.();
-    return objects === undefined ? [] : this.#target.valuesFor(objects.take(id));
+    return objects === undefined ? [] : (this.#target?.valuesFor(objects.take(id)) ?? []);
   };
 }

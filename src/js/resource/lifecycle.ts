@@ -296,7 +296,7 @@ export class Lifecycle<R extends Living> implements PageLife {
     // After the core, which then knows how far each watch had come.
     this.#of.closed();
     this.#questions.reject(closedError(this.#of.name));
-    this.#usage.stop();
+    this.#usage.close();
     this.#of.updateKept();
     this.#host.closed(this.#of);
     this.#teller.now();

@@ -15,6 +15,7 @@ export class Usage {
   #users = 0;
   #lastUse = 0;
   #isIdle = false;
+  #closed = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(linger: number, onIdle: () => void, onEvict: () => void) {
@@ -38,14 +39,21 @@ export class Usage {
 
   /** A use that is over at once, such as a read. */
   touch(): void {
+    if (this.#closed) return;
     this.#lastUse = now();
     // The timer of an idle resource is the long one.
-    if (this.#isIdle) this.stop();
+    if (this.#isIdle) this.#stop();
     this.#isIdle = false;
     if (this.#users === 0 && this.#timer === undefined) this.#arm(this.#linger);
   }
 
-  stop(): void {
+  /** Nothing is to be kept for anybody any more. Uses that end later change nothing. */
+  close(): void {
+    this.#closed = true;
+    this.#stop();
+  }
+
+  #stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
