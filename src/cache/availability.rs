@@ -89,7 +89,6 @@ impl Availability {
             first: documents(shown),
             kept_at: self.being_restored(),
         });
-        // Also that nothing is: who begins anew may have known of something.
         let apart = Standing::SetApart(self.all_quarantined());
         self.followers.join(connection.map(Standing::Connection).into_iter().chain(listed).chain([apart]))
     }
@@ -302,22 +301,12 @@ impl Availability {
     /// These objects cannot be taken. Returns those of which that was not known.
     pub(super) fn quarantine(&mut self, all: Vec<Quarantined>) -> Vec<Quarantined> {
         self.untold = false;
-        if self.status.quarantined == all {
-            return Vec::new();
-        }
-        let known = self.all_quarantined();
-        self.status.quarantined = all;
-        self.note_quarantined(&known)
+        self.note_quarantined(|this| &mut this.status.quarantined, all)
     }
 
     /// These cannot be taken by whoever passes the stream on. Returns those of which that was not known.
     pub(super) fn set_apart(&mut self, all: Vec<Quarantined>) -> Vec<Quarantined> {
-        if self.apart == all {
-            return Vec::new();
-        }
-        let known = self.all_quarantined();
-        self.apart = all;
-        self.note_quarantined(&known)
+        self.note_quarantined(|this| &mut this.apart, all)
     }
 
     /// The next state is to be taken whatever its version, by who shares it as well.
@@ -330,7 +319,12 @@ impl Availability {
         self.followers.compacted(version);
     }
 
-    fn note_quarantined(&mut self, known: &[Quarantined]) -> Vec<Quarantined> {
+    fn note_quarantined(&mut self, of: fn(&mut Self) -> &mut Vec<Quarantined>, all: Vec<Quarantined>) -> Vec<Quarantined> {
+        if *of(self) == all {
+            return Vec::new();
+        }
+        let known = self.all_quarantined();
+        *of(self) = all;
         let mut new = self.all_quarantined();
         self.signals |= signal::STATUS;
         self.followers.tell(&Standing::SetApart(new.clone()));

@@ -175,6 +175,11 @@ impl Account {
         &self.memory
     }
 
+    /// What the member holds, as it was told last.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.get()
+    }
+
     /// The member holds so much now.
     pub(crate) fn set(&self, bytes: usize) {
         self.memory.bytes.set(self.memory.bytes.get() - self.bytes.replace(bytes) + bytes);

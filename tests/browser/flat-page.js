@@ -35,10 +35,13 @@ function pod(number, at) {
 
 const list = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"${LISTED}"},"items":[${Array.from({ length: PODS }, (_, i) => pod(i, LISTED)).join(",")}]}`;
 
-const cache = createWatchCache({
+const upstream = {
   server: location.origin,
   fetch: async () => new Response(list, { headers: { "content-type": "application/json" } }),
   WebSocket: FedSocket,
+};
+const cache = createWatchCache({
+  ...upstream,
   linger: 3_600_000,
   idleTimeout: 3_600_000,
   history: { maxBytes: 1_000_000, maxEvents: 1_000 },
@@ -122,9 +125,22 @@ function come(i) {
   };
 }
 
+/** Caches that are closed, one after the other, while a view of theirs is shown. Whoever shows it has not let go of it. */
+async function closed(count, mode) {
+  for (let i = 0; i < count; i++) {
+    const isInline = mode === "inline";
+    const one = createWatchCache({ linger: 100, ...(isInline ? upstream : { mode, identity: "jane" }) });
+    const source = new URL("./source-module.js", import.meta.url);
+    const things = one.resource(isInline ? "pods" : { source, id: "things" });
+    things.view().subscribe(() => {});
+    await things.synced();
+    await one.close();
+  }
+}
+
 const stats = () => cache.stats().resources[0];
 
-globalThis.flat = { feed, settle, cycles, stats, turn, memoryBytes: () => cache.stats().memoryBytes };
+globalThis.flat = { feed, settle, cycles, closed, stats, turn, memoryBytes: () => cache.stats().memoryBytes };
 globalThis.ready = (async () => {
   await resource.synced();
   while (resource.status.phase !== "live") await turn();

@@ -109,3 +109,16 @@ test("law_08_bounded: ten thousand subscribers that come and go leave a page as 
   assertFlat(before, after, "7,000 cycles of seven subscribers");
   await close();
 });
+
+test("law_08_bounded: caches that are closed while their views show are gone", HEAP, async () => {
+  const { run, held, close } = await open();
+  // With a worker the page holds a port, too.
+  for (const mode of ["inline", "shared"]) {
+    const work = () => run("closed", 20, mode);
+    const before = (await rounds(2, work, held)).at(-1);
+    const after = (await rounds(3, work, held)).at(-1);
+    assert.ok(after.heap <= before.heap + 60 * 5_000, `${mode}: ${before.heap} bytes became ${after.heap}`);
+    assert.ok(after.wasm <= before.wasm + WASM_SLACK, `${mode}: ${before.wasm} bytes of WebAssembly became ${after.wasm}`);
+  }
+  await close();
+});

@@ -283,7 +283,7 @@ impl Resource {
 
     /// JavaScript has decoded this object, and asks whether it may hold it for the sake of its next version. It counts from now on.
     pub fn hold_decoded(&self, object: &Object) -> bool {
-        let cost = Pins::held_cost(object).filter(|cost| self.share.has_room(*cost));
+        let cost = Pins::held_cost(object).filter(|cost| self.share.take_room(*cost));
         if let Some(cost) = cost {
             self.cacher.borrow().held().pins().hold(object.id(), cost);
         }
@@ -292,7 +292,7 @@ impl Resource {
 
     /// JavaScript holds so many bytes of frames for the sake of the next ones of their objects. They count from now on. False if it may not.
     pub fn hold_frames(&self, pins: &Pins, bytes: usize) -> bool {
-        let may = self.share.has_room(bytes.saturating_sub(pins.frame_bytes()));
+        let may = self.share.take_room(bytes.saturating_sub(pins.frame_bytes()));
         pins.hold_frames(if may { bytes } else { 0 });
         may
     }

@@ -71,9 +71,15 @@ impl Share {
         }
     }
 
-    /// Whether there was room for so many bytes when it was last said how much is held.
-    pub(super) fn has_room(&self, bytes: usize) -> bool {
-        self.account.borrow().as_ref().is_none_or(|account| account.memory().lacks(bytes) == 0)
+    /// Whether there is room for so many bytes more. They count at once: what is held is counted anew by the next flush, and more may be asked for before it.
+    pub(super) fn take_room(&self, bytes: usize) -> bool {
+        let account = self.account.borrow();
+        let Some(account) = &*account else { return true };
+        let has_room = account.memory().lacks(bytes) == 0;
+        if has_room {
+            account.set(account.bytes() + bytes);
+        }
+        has_room
     }
 
     /// How much room there is, once what is held was counted anew.

@@ -31,7 +31,7 @@ export class Delivery implements Hooks {
   close(): void {
     this.#closed = true;
     this.dispatcher.close();
-    // The core holds on to this as long as its handle lives, which the table holds, and so do views of the target: only so can all be collected.
+    // The core holds on to this as long as its handle lives. The table holds that, and so do views of the target. Only so can all be collected.
     this.#objects = undefined;
     this.#target = undefined;
     this.notifier.close();
