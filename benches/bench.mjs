@@ -24,9 +24,6 @@ import { CommandFailed, SetupError, main, say } from "../scripts/lib/fail.mjs";
 import { root } from "../scripts/lib/project.mjs";
 import { setup } from "../scripts/setup.mjs";
 
-/** The whole run that is kept, and shown in the READMEs. */
-const LATEST = join(root, "benches/results/latest.json");
-
 /** What the command line asks for. */
 function parse(given) {
   const asked = { mode: "full", name: undefined, engine: CHROMIUM, rows: [], again: false };
@@ -61,9 +58,11 @@ function parse(given) {
 
 /** The same where rows over real servers are named. */
 function parseServers(asked, rows) {
-  const { engine, again, name = "servers" } = asked;
-  if (asked.rows.length > rows.length || engine !== CHROMIUM || again)
-    throw new SetupError("rows over real servers are measured in Chromium and alone: name no other rows, --engine or --again.");
+  const { mode, engine, again, name = "servers" } = asked;
+  if (asked.rows.length > rows.length || engine !== CHROMIUM)
+    throw new SetupError("rows over real servers are measured in Chromium and alone: name no other rows and no --engine.");
+  if (again && (mode === "quick" || name !== "servers"))
+    throw new SetupError("--again replaces single rows of the kept run: without quick and --name.");
   return { ...asked, name, whole: "servers", all: SERVER_ROWS, rows };
 }
 
@@ -97,11 +96,11 @@ async function measure(browser, { rows, mode, engine }) {
   }
 }
 
-/** The latest whole run with these rows instead of its own. */
-function intoLatest(about, results) {
-  const latest = JSON.parse(readFileSync(LATEST, "utf8"));
+/** The whole run that is kept, with these rows instead of its own. */
+function intoKept(whole, about, results) {
+  const kept = JSON.parse(readFileSync(join(root, `benches/results/${whole}.json`), "utf8"));
   const again = Object.fromEntries(Object.keys(results).map((name) => [name, about]));
-  return { ...latest, again: { ...latest.again, ...again }, results: { ...latest.results, ...results } };
+  return { ...kept, again: { ...kept.again, ...again }, results: { ...kept.results, ...results } };
 }
 
 /** Where and of what a run was made. */
@@ -129,7 +128,7 @@ await main(async () => {
   }
 
   const failed = rows.filter((row) => results[row.name].failed);
-  const run = asked.again && failed.length === 0 ? intoLatest(about, results) : { ...about, results };
+  const run = asked.again && failed.length === 0 ? intoKept(whole, about, results) : { ...about, results };
   const shown = [...ROWS, ...SERVER_ROWS].filter((row) => run.results[row.name]);
   const done = shown.filter((row) => !run.results[row.name].failed);
   const lines = [

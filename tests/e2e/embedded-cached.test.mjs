@@ -5,9 +5,10 @@
 import { after, before, describe } from "node:test";
 import { cacheScenarios } from "./cache-scenarios.mjs";
 import { embeddedTarget } from "./embedded-target.mjs";
+import { notEmbeddedTurn } from "./turn.mjs";
 import { wireScenarios } from "./wire-scenarios.mjs";
 
-describe("the embedded server, from its cache", () => {
+describe("the embedded server, from its cache", { skip: notEmbeddedTurn("its cache") }, () => {
   /** @type {import("./target.mjs").Target} */
   let target;
   before(async () => {

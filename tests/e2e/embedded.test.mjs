@@ -2,9 +2,10 @@
 import { after, before, describe } from "node:test";
 import { cacheScenarios } from "./cache-scenarios.mjs";
 import { embeddedTarget } from "./embedded-target.mjs";
+import { notEmbeddedTurn } from "./turn.mjs";
 import { wireScenarios } from "./wire-scenarios.mjs";
 
-describe("the embedded server", () => {
+describe("the embedded server", { skip: notEmbeddedTurn("its objects") }, () => {
   /** @type {import("./target.mjs").Target} */
   let target;
   before(async () => {

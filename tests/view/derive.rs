@@ -37,6 +37,11 @@ impl Pod {
         let metadata = json!({"name": format!("pod-{name}"), "resourceVersion": version.to_string()});
         object(&json!({"metadata": metadata, "spec": spec}), fields)
     }
+
+    /// What a column is derived from.
+    fn fields(&self, column: u64) -> Vec<Value> {
+        paths(column).iter().map(|path| if *path == "spec.left" { json!(self.left) } else { json!(self.right) }).collect()
+    }
 }
 
 /// The columns: one of both fields, and one of a single field. Few values, so that many rows are equal.
@@ -162,13 +167,14 @@ impl Table {
                 fields[at] = Value::Null;
             }
             values.push(derive(column, &fields));
-            // Of one that is no row any more the view hears with the next look.
+            let last = self.asked.remove(&(key.clone(), column));
+            // Of one that is another by now, or no row, the view hears with the next look. It may keep this answer until then, or the one before.
             let held = self.held.get(&key[4..].parse().unwrap());
-            if held.is_none_or(|(pod, _)| pod.hidden) || !self.passes(&key) {
+            if held.is_none_or(|(pod, _)| pod.hidden || pod.fields(column) != fields) || !self.passes(&key) {
                 continue;
             }
-            let last = self.asked.insert((key.clone(), column), fields.clone());
             assert_ne!(last.as_ref(), Some(&fields), "column {column} of {key} was asked for with the same fields");
+            self.asked.insert((key, column), fields);
         }
         self.calls += values.len();
         self.view.tell(&Value::Array(values.clone()).to_string());
@@ -209,11 +215,7 @@ impl Table {
 
     /// The keys sorted by their values from scratch; the counts; the rows' texts.
     fn expected(&self, shape: &Shape) -> (Vec<String>, BTreeMap<String, usize>, String) {
-        let value = |pod: &Pod, column: u64| {
-            let fields: Vec<Value> =
-                paths(column).iter().map(|path| if *path == "spec.left" { json!(pod.left) } else { json!(pod.right) }).collect();
-            derive(column, &fields)
-        };
+        let value = |pod: &Pod, column: u64| derive(column, &pod.fields(column));
         let is_row = |(name, (pod, _)): &(&usize, &(Pod, Rc<Object>))| !pod.hidden && self.passes(&format!("pod-{name}"));
         let mut rows: Vec<_> = self.held.iter().filter(is_row).map(|(name, (pod, _))| (format!("pod-{name}"), pod)).collect();
         // Numbers, then texts; nothing comes last in both directions.
