@@ -78,8 +78,9 @@ const kept = (page) =>
         all("blocks", "getAllKeys"),
         all("blocks", "getAll"),
       ]);
-      const text = [...heads.map(({ head }) => head), ...bytes].map((part) => new TextDecoder("latin1").decode(part)).join("\n");
-      return { states, blocks, text, versions: heads.map(({ head }) => JSON.parse(new TextDecoder().decode(head).slice(16)).version) };
+      const ours = heads.filter(({ head }) => head instanceof Uint8Array);
+      const text = [...ours.map(({ head }) => head), ...bytes].map((part) => new TextDecoder("latin1").decode(part)).join("\n");
+      return { states, blocks, text, versions: ours.map(({ head }) => JSON.parse(new TextDecoder().decode(head).slice(16)).version) };
     } finally {
       database.close();
     }
@@ -98,13 +99,13 @@ const rows = () =>
   globalThis.view.rows.map(({ metadata: { namespace, name, resourceVersion } }) => [`${namespace}/${name}`, resourceVersion]);
 const held = async (page) => JSON.stringify(await page.evaluate(rows));
 const due = (server) => JSON.stringify(server.control.digest("pods", "").items);
-/** What the page holds is all that the server has, and is kept. */
 /** Until the page shows what the server has. */
 async function untilHeld(page, server) {
   const deadline = Date.now() + 15_000;
   while ((await held(page)) !== due(server) && Date.now() < deadline) await page.waitForTimeout(20);
   assert.equal(await held(page), due(server));
 }
+/** What the page holds is all that the server has, and is kept. */
 const isWhole = (server) => async (found, page) =>
   (await held(page)) === due(server) && found.versions?.includes(await page.evaluate(() => globalThis.pods.resourceVersion));
 
@@ -322,6 +323,42 @@ test("of two pages one writes, and the other takes over when that is gone", TABS
   await one.close();
   server.control.step(20);
   await untilKept(two, isWhole(server));
+});
+
+test("a page that has no room by its own options leaves the others to keep", TABS, async (t) => {
+  const { server, open } = await profile(t);
+  const small = await open({ persist: { maxBytes: 1_000 } });
+  for (const deadline = Date.now() + 15_000; small.said.length === 0; await small.waitForTimeout(50)) assert.ok(Date.now() < deadline);
+  const large = await open();
+  await untilKept(large, isWhole(server));
+  assert.deepEqual([small.said.length, large.said], [1, []]);
+});
+
+test("what is none of ours is taken for nothing, and keeps nobody from keeping", async (t) => {
+  const { server, open } = await profile(t);
+  const first = await open();
+  const { states } = await untilKept(first, isWhole(server));
+  await first.evaluate(async (key) => {
+    const request = indexedDB.open("watchcache");
+    await new Promise((resolve) => (request.onsuccess = resolve));
+    const transaction = request.result.transaction("states", "readwrite");
+    const store = transaction.objectStore("states");
+    const strangers = [
+      null,
+      "a text",
+      { head: new Uint8Array(4), order: [1, 2], bytes: 4, at: 1 },
+      { head: "{}", order: new Uint32Array(1) },
+    ];
+    strangers.forEach((stranger, at) => store.put(stranger, [key[0], `${key[1]} ${at}`]));
+    store.put({ order: "none" }, key);
+    await new Promise((resolve) => (transaction.oncomplete = resolve));
+    request.result.close();
+  }, states[0]);
+  await first.close();
+  const page = await open();
+  assert.ok(page.lists.length > 0);
+  await untilKept(page, async (found, page) => found.states.length === 1 && isWhole(server)(found, page));
+  assert.deepEqual(page.said, []);
 });
 
 test("without storage, with a newer database or with too little room a cache works, and says so once", async (t) => {

@@ -185,6 +185,16 @@ test("what a getter of the answer throws is as if auth had thrown it", async (t)
     await assert.rejects(asked, { name: "WatchCacheError", code: "network", message: /^auth failed: session has ended/ });
 });
 
+test("what auth throws is told as such, and not as a failure of the network", async (t) => {
+  const it = await pods(t, () => Promise.reject(new Error("session has ended")));
+  it.resource.synced().catch(() => {});
+  await until(() => it.resource.status.error);
+  const { code, message } = it.resource.status.error;
+  assert.match(message, /\bauth failed: .*session has ended/);
+  assert.equal(code, "network");
+  assert.equal(it.asked.length, 0);
+});
+
 test("what auth throws means the same to discovery and to questions as to the streams", async (t) => {
   for (const [refusal, code] of [
     [{ status: 401 }, "unauthorized"],

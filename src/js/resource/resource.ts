@@ -425,6 +425,7 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
 
   closed(): void {
     for (const watcher of [...this.#watchers.keys()]) watcher.closed();
+    this.#views.close();
   }
 
   fail(error: WatchCacheError): void {

@@ -13,6 +13,7 @@ export class SharedViews {
   /** Handles that hold on to a view, with and without subscribers. */
   readonly #claims = new Set<ViewHandle>();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #closed = false;
 
   constructor(host: ViewHost) {
     this.#host = host;
@@ -82,9 +83,15 @@ export class SharedViews {
     this.#releaseLater();
   }
 
+  /** The resource is closed. What was read of it is free with the last who holds it, and does not wait for the linger. */
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+  }
+
   /** Releases handles later that nobody has read by then. */
   #releaseLater(ms = this.#host.linger): void {
-    if (this.#timer !== undefined) return;
+    if (this.#timer !== undefined || this.#closed) return;
     const release = () => {
       this.#timer = undefined;
       const next = this.#releaseUnread();

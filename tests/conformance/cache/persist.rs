@@ -453,6 +453,34 @@ fn stripped_fields_are_in_no_byte_of_it() {
 }
 
 #[test]
+fn a_secret_that_is_gone_is_in_no_byte_of_it() {
+    let disk = Disk::new();
+    let text = |word: &str| serde_json::json!({ "word": word, "text": "same".repeat(500) });
+    let secrets = |upstream: &Upstream| {
+        (0..100).for_each(|number| _ = upstream.put_with("ns", &format!("s-{number}"), &[], &text(&format!("canary-{number}-"))));
+    };
+    let rig = Rig::idle(Setup { resource: "secrets", ..Setup::default() }, secrets);
+    rig.resource.persist(Rc::new(Opened(disk.clone())), DAY).unwrap();
+    rig.resource.start();
+    rig.run(INTERVAL_MS);
+    let found = || {
+        let bytes = String::from_utf8_lossy(&disk.bytes()).into_owned();
+        (0..100).filter(|number| bytes.contains(&format!("canary-{number}-"))).collect::<Vec<_>>()
+    };
+    assert_eq!(found(), (0..100).collect::<Vec<_>>());
+    // Some are deleted, some have another text.
+    for number in 0..50 {
+        if number % 2 == 0 {
+            rig.upstream.delete("ns", &format!("s-{number}"));
+        } else {
+            rig.upstream.put_with("ns", &format!("s-{number}"), &[], &text("new"));
+        }
+    }
+    rig.run(INTERVAL_MS * 3);
+    assert_eq!(found(), (50..100).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_resource_that_has_begun_or_has_versions_of_its_own_is_not_kept() {
     let (before, disk) = kept(1);
     let rig = page(&before, &disk);
