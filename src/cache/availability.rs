@@ -309,11 +309,6 @@ impl Availability {
         self.note_quarantined(|this| &mut this.apart, all)
     }
 
-    /// The next state is to be taken whatever its version, by who shares it as well.
-    pub(super) fn reset(&mut self) {
-        self.followers.tell(&Standing::Reset);
-    }
-
     /// The upstream serves no state before this version any more.
     pub(super) fn compacted(&mut self, version: Version) {
         self.followers.compacted(version);

@@ -29,7 +29,7 @@ use crate::message::{Message, Quarantined, Restored};
 use crate::metrics::{Metrics, Now};
 use crate::object::Object;
 use crate::object::rest::Origin;
-use crate::source::Standing;
+use crate::source::{History, Standing};
 use crate::status::{Error, ErrorCode};
 use crate::store::{Indexes, Replacement, Store, StoreObserver, WindowBounds};
 use crate::time::{Instant, WallTime};
@@ -111,6 +111,16 @@ impl Cacher {
     /// The version reached.
     pub fn version(&self) -> &Version {
         self.held.version()
+    }
+
+    /// Of which history it is.
+    pub fn history(&self) -> History {
+        self.held.history()
+    }
+
+    /// The next state is to be taken whatever its version, by who shares it as well.
+    pub(super) fn reset(&mut self) {
+        self.held.history_mut().reset();
     }
 
     /// Live views.
@@ -268,9 +278,6 @@ impl Cacher {
                 self.availability.restored(at);
             }
             Message::Replace { objects, version } => {
-                if version < *self.held.version() {
-                    self.availability.reset();
-                }
                 self.availability.settled();
                 let differences = self.held.replace(objects, self.availability.quarantined());
                 self.replaced(differences, version, now);

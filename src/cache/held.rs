@@ -1,6 +1,7 @@
 //! What is held of a resource: the store, the event window, and what of both is packed. In the apiserver it is the type `watchCache`
 //! inside the Cacher; here the whole is called a watch cache.
 
+use std::mem;
 use std::rc::Rc;
 
 use crate::change::{Change, ChangeKind, Difference};
@@ -10,6 +11,7 @@ use crate::message::Quarantined;
 use crate::metrics::Metrics;
 use crate::object::rest::{Origin, Packer, Recipient, Reformed};
 use crate::object::{Facts, Holder, Object, Pins};
+use crate::source::History;
 use crate::status::{Error, Status};
 use crate::store::{Indexes, Snapshot, Store, Strays, Window, WindowBounds};
 use crate::time::Instant;
@@ -25,6 +27,9 @@ pub struct Held {
     /// What JavaScript may read by number.
     pins: Rc<Pins>,
     version: Version,
+    history: History,
+    /// How far the histories before it came, the one that came furthest.
+    past: Version,
     /// Of the objects, and what it takes to keep them.
     growth: Growth,
 }
@@ -39,6 +44,8 @@ impl Held {
             packer: Packer::default(),
             pins: Rc::default(),
             version: Version::ZERO,
+            history: History::begin(),
+            past: Version::ZERO,
             growth: Growth::default(),
         }
     }
@@ -56,6 +63,21 @@ impl Held {
     /// The version reached.
     pub fn version(&self) -> &Version {
         &self.version
+    }
+
+    /// Of which history it is.
+    pub(super) fn history(&self) -> History {
+        self.history
+    }
+
+    /// The same, to begin another one.
+    pub(super) fn history_mut(&mut self) -> &mut History {
+        &mut self.history
+    }
+
+    /// Whether a version is of an earlier history, as far as can be told. It was reached in one, and in this one it was not yet.
+    pub fn is_past(&self, version: &Version) -> bool {
+        self.version < *version && *version <= self.past
     }
 
     // ------------------------------------------------------------------------------------------ past states
@@ -171,6 +193,10 @@ impl Held {
         }
         drop(differences);
         self.window.reset(version.clone(), now, &mut self.strays);
+        if version < self.version {
+            self.past = mem::replace(&mut self.past, Version::ZERO).max(self.version.clone());
+            self.history.reset();
+        }
         self.version = version;
     }
 

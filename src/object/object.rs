@@ -73,6 +73,8 @@ pub struct Object {
     pinned: Cell<bool>,
     // Whether JavaScript has decoded it.
     decoded: Cell<bool>,
+    // How many fields will be read of it at their first use, where it came packed: they count before.
+    unread: Cell<u16>,
     // The depth in documents up to which its text may be compared with a new one; `None` where it may not.
     comparable: Cell<Option<u8>>,
     body: RefCell<Body<Self>>,
@@ -111,10 +113,10 @@ impl Object {
         let object = Self {
             comparable: Cell::new(comparable),
             body: RefCell::new(body),
+            unread: Cell::new(u16::try_from(fields).unwrap_or(u16::MAX)),
             ..Self::of(Rc::new(head), version.clone(), no_fields(), Box::default())
         };
-        object.size.set(object.measure() + fields * FIELD_BYTES);
-        Ok(Rc::new(object))
+        Ok(object.measured())
     }
 
     /// What is known of it without its text.
@@ -195,6 +197,7 @@ impl Object {
             queued: Cell::new(false),
             pinned: Cell::new(false),
             decoded: Cell::new(false),
+            unread: Cell::new(0),
             comparable: Cell::default(),
             body: RefCell::new(Body::Raw { text: Text::new(bytes), before: None }),
         }
@@ -351,6 +354,7 @@ impl Object {
         shared(size_of::<Self>())
             + if own(Rc::strong_count(&self.head)) { head() } else { 0 }
             + if !fields.is_empty() && own(Rc::strong_count(&fields)) { read() } else { 0 }
+            + if fields.is_empty() { usize::from(self.unread.get()) * FIELD_BYTES } else { 0 }
             + self.index_values.get().map_or(0, values)
             + self.body.borrow().cost()
     }

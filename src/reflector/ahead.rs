@@ -292,7 +292,7 @@ impl Ahead {
             }
         };
         let version = list.version.max(reached);
-        (List { objects, version, quarantined: list.quarantined, ahead: self.order, kept_at: list.kept_at }, Some(begun))
+        (List { objects, version, ahead: self.order, ..list }, Some(begun))
     }
 }
 

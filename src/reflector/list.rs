@@ -134,8 +134,8 @@ impl Reflector {
 
     /// Takes what another cache holds, as the one page of a list.
     async fn take(&mut self, held: HeldState, watchdog: &Watchdog, listing: &mut Listing) -> Result<ListHead, Halt> {
-        let HeldState { version, kept_at, mut parcels } = held;
-        listing.kept_at = kept_at;
+        let HeldState { version, history, kept_at, mut parcels } = held;
+        (listing.kept_at, listing.history) = (kept_at, Some(history));
         let (Host { runtime, slice, .. }, reader) = (&*self.host, self.reader.clone());
         let taking = async {
             while let Some(parcel) = parcels.next().await {

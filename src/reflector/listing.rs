@@ -11,7 +11,7 @@ use crate::key::is_name;
 use crate::message::{Message, Quarantined};
 use crate::object::Object;
 use crate::source::page::{Items, unreadable};
-use crate::source::{ListRequest, Pager};
+use crate::source::{History, ListRequest, Pager};
 use crate::status::Error;
 use crate::time::WallTime;
 use crate::version::Version;
@@ -35,6 +35,8 @@ pub(super) struct Listing {
     quarantined: Vec<Quarantined>,
     /// When the state was kept, where the server has not confirmed it.
     pub(super) kept_at: Option<WallTime>,
+    /// Of which history its version is, where another cache says so.
+    pub(super) history: Option<History>,
 }
 
 /// A whole list.
@@ -47,6 +49,8 @@ pub(super) struct List {
     pub(super) ahead: Order,
     /// When the state was kept, where the server has not confirmed it.
     pub(super) kept_at: Option<WallTime>,
+    /// Of which history its version is, where another cache says so.
+    pub(super) history: Option<History>,
 }
 
 impl Listing {
@@ -68,6 +72,7 @@ impl Listing {
             refused: Vec::new(),
             quarantined: Vec::new(),
             kept_at: None,
+            history: None,
         }
     }
 
@@ -135,7 +140,8 @@ impl Listing {
     /// The list, once its pager has no more to ask for.
     pub(super) fn finish(self) -> List {
         let version = self.pager.version().cloned().unwrap_or_default();
-        List { objects: self.objects, version, quarantined: self.quarantined, ahead: Order::default(), kept_at: self.kept_at }
+        let (kept_at, history) = (self.kept_at, self.history);
+        List { objects: self.objects, version, quarantined: self.quarantined, ahead: Order::default(), kept_at, history }
     }
 }
 

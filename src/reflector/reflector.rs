@@ -38,7 +38,7 @@ use super::throttle::Throttle;
 use crate::json::FieldSet;
 use crate::message::{Message, Restored};
 use crate::runtime::{SharedRuntime, Task};
-use crate::source::Source;
+use crate::source::{History, Source};
 use crate::status::Error;
 
 /// The loop of list and watch for one resource. Made by [`Reflector::new`], driven by [`Reflector::run`].
@@ -60,6 +60,10 @@ pub struct Reflector {
     restoring: Option<LocalBoxStream<'static, Message>>,
     /// Whether what is held was kept, and the server has not confirmed it.
     pub(super) unconfirmed: bool,
+    /// The same where another cache has kept it, and confirms it by its watch.
+    pub(super) provisional: bool,
+    /// Of which history the last state was, where another cache said so.
+    history: Option<History>,
     page_size: u32,
     watch_list: bool,
 }
@@ -94,6 +98,8 @@ impl Reflector {
             listed: false,
             restoring: None,
             unconfirmed: false,
+            provisional: false,
+            history: None,
             page_size: config.page_size,
             watch_list: config.watch_list,
         };
@@ -211,10 +217,13 @@ impl Reflector {
     /// Notes what a whole list says of versions and of the quarantine, and hands it on. Fails where it is older than what is held, or has
     /// more than may be set aside.
     async fn take_list(&mut self, list: List) -> Result<(), Error> {
+        let has_gone_back = list.history.zip(self.history).is_some_and(|(now, before)| now.replaces(before));
         // What was kept may be of a server that was reset since.
-        if self.host.control.reset.replace(false) | mem::take(&mut self.unconfirmed) {
+        let was_kept = mem::take(&mut self.unconfirmed) | mem::replace(&mut self.provisional, list.kept_at.is_some());
+        if self.host.control.reset.replace(false) | was_kept | has_gone_back {
             self.order.forget();
         }
+        self.history = list.history.or(self.history);
         self.order.replace(&list.version)?;
         self.order.join(list.ahead);
         self.host.control.refresh.set(false);

@@ -147,7 +147,6 @@ impl Sink {
                 }
             }
             Standing::SetApart(all) => self.tell_of_state(Message::SetApart(all)).await,
-            Standing::Reset => self.host.control.reset.set(true),
             Standing::Compacted(version) => {
                 self.compacted.replace(Some(version.clone()));
                 self.tell_of_state(Message::Compacted(version)).await;

@@ -121,6 +121,8 @@ impl Reflector {
         }
         match self.connect(pending).await {
             Answer::Open(watch) => State::Watching(watch),
+            // Who is asked next may have an older state, and would be silent until it has come so far.
+            Answer::Failed(error) if self.provisional && failure::is_lost(&error) => State::Ended(RoundEnd::failed(error)),
             Answer::Failed(error) => self.after(failure::of_opening(&error), error),
             Answer::Asked => State::Opening(WatchPlan::again(None)),
         }
@@ -219,6 +221,7 @@ impl Reflector {
     pub(super) async fn watch(&mut self, mut watch: OpenWatch) -> State {
         let (opened, from) = (watch.opened, watch.from.take());
         self.throttle.tries.opened(opened);
+        self.provisional = false;
         if self.unconfirmed {
             match self.word(&mut watch).await {
                 Ok(Word::GoesOn) => self.unconfirmed = false,

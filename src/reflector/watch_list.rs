@@ -121,7 +121,8 @@ impl Reflector {
                     if !state.untold.is_empty() {
                         self.sink.send(Message::Page { objects: state.untold, loaded: objects.len(), remaining: None }).await;
                     }
-                    let list = List { objects, version, quarantined: state.quarantined, ahead: Order::default(), kept_at: None };
+                    let (quarantined, ahead) = (state.quarantined, Order::default());
+                    let list = List { objects, version, quarantined, ahead, kept_at: None, history: None };
                     return Attempt::Whole(list, OpenWatch::new(stream, opened, None));
                 }
                 // It says how far the server has got, not that the state is whole.

@@ -8,7 +8,7 @@ use crate::json::value::Value;
 use crate::json::write::Document;
 use crate::object::Object;
 use crate::object::rest::parcel;
-use crate::source::{PageStream, ParcelStream};
+use crate::source::{History, PageStream, ParcelStream};
 use crate::status::Error;
 use crate::time::WallTime;
 use crate::version::Version;
@@ -42,16 +42,20 @@ pub(super) fn parcels(objects: Vec<Rc<Object>>) -> ParcelStream {
 }
 
 /// The head of a state that crosses a channel: its parcels follow.
-pub(super) fn state_head(version: &Version, kept_at: Option<WallTime>) -> Vec<u8> {
+pub(super) fn state_head(version: &Version, history: History, kept_at: Option<WallTime>) -> Vec<u8> {
     let kept_at = kept_at.map(|at| at.as_unix_millis().to_string());
-    Document::new().text("version", &version.to_string()).optional("keptAt", kept_at.as_deref()).finish().into_bytes()
+    let mut head = Document::new();
+    head.text("version", &version.to_string()).text("cache", &history.cache.to_string()).text("resets", &history.resets.to_string());
+    head.optional("keptAt", kept_at.as_deref()).finish().into_bytes()
 }
 
-/// The version and the time in such a head; `None` where it is none.
-pub(super) fn read_state_head(head: &[u8]) -> Option<(Version, Option<WallTime>)> {
+/// The version, its history and the time in such a head; `None` where it is none.
+pub(super) fn read_state_head(head: &[u8]) -> Option<(Version, History, Option<WallTime>)> {
     let head = Value::parse(head).ok()?;
     let kept_at = head.text("keptAt")?.map(|at| at.parse().map(WallTime::from_unix_millis)).transpose().ok()?;
-    Some((Version::parse(head.text("version")??).ok()?, kept_at))
+    let number = |name: &str| head.text(name)??.parse().ok();
+    let history = History { cache: number("cache")?, resets: number("resets")? };
+    Some((Version::parse(head.text("version")??).ok()?, history, kept_at))
 }
 
 /// The body of a page, made as it is read.
@@ -151,7 +155,8 @@ mod tests {
     #[test]
     fn a_state_crosses_with_its_version_and_the_time_when_it_was_kept() {
         for at in [None, Some(WallTime::from_unix_millis(1_700_000_000_000))] {
-            assert_eq!(read_state_head(&state_head(&Version::from(7), at)), Some((Version::from(7), at)));
+            let history = History { cache: u64::MAX, resets: 3 };
+            assert_eq!(read_state_head(&state_head(&Version::from(7), history, at)), Some((Version::from(7), history, at)));
         }
         for strange in ["", "{}", r#"{"version":"x"}"#, r#"{"version":7}"#, r#"{"version":"7","keptAt":"-1"}"#] {
             assert_eq!(read_state_head(strange.as_bytes()), None, "{strange}");

@@ -221,7 +221,6 @@ mod tests {
                 kept_at
             }),
             apart.prop_map(Standing::SetApart),
-            Just(Standing::Reset),
             any::<u64>().prop_map(|version| Standing::Compacted(version.into())),
         ]
     }

@@ -14,7 +14,8 @@ use crate::selector::field::escape;
 use crate::source::{
     Collection, FrameStream, HeldState, ListRequest, Narrow, ObjectName, PageStream, Source, Standing, WatchRequest, WriteRequest,
 };
-use crate::status::Error;
+use crate::status::{Error, Status};
+use crate::version::Version;
 use crate::watch::WatchOptions;
 
 /// A resource that others have as their source. Whoever hears of its flushes ([`Resource::on_flush`]) tells them on by [`Relay::take`].
@@ -67,6 +68,16 @@ fn options(request: ListRequest) -> ListOptions {
     }
 }
 
+/// Opens a watch. Fails with 410 Expired for a version of an earlier history: what came from there on would not be told.
+fn open(streams: &Rc<Streams>, resource: &Rc<Resource>, options: WatchOptions) -> Result<FrameStream, Error> {
+    let from = options.resource_version.as_deref().and_then(|text| Version::parse(text).ok());
+    resource.with(|cacher| match from.filter(|from| cacher.held().is_past(from)) {
+        Some(from) => Err(Error::from(Status::too_old(from, cacher.version()))),
+        None => Ok(()),
+    })?;
+    Ok(streams.open(resource, options).boxed_local())
+}
+
 impl Source for Relay {
     fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
         let resource = self.resource.clone();
@@ -82,6 +93,7 @@ impl Source for Relay {
             held.await.unwrap_or_else(|_| Err(Error::closed()))?;
             Ok(resource.with(|cacher| HeldState {
                 version: cacher.version().clone(),
+                history: cacher.history(),
                 kept_at: cacher.availability().restored_at(),
                 parcels: parcels(cacher.store().iter().cloned().collect()),
             }))
@@ -103,15 +115,15 @@ impl Source for Relay {
             let (streams, resource) = (self.streams.clone(), self.resource.clone());
             return async move {
                 confirmed.await.unwrap_or_else(|_| Err(Error::closed()))?;
-                Ok(streams.open(&resource, options).boxed_local())
+                open(&streams, &resource, options)
             }
             .boxed_local();
         }
-        let watch = self.streams.open(&self.resource, options);
+        let watch = open(&self.streams, &self.resource, options);
         if self.source.polls() {
             self.tell_poll();
         }
-        future::ready(Ok(watch.boxed_local())).boxed_local()
+        future::ready(watch).boxed_local()
     }
 
     fn standing(&self) -> Option<LocalBoxStream<'static, Standing>> {

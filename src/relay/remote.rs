@@ -89,8 +89,8 @@ impl Stands {
             Standing::Connection(connection) => self.connection = Some(connection),
             Standing::SetApart(all) => self.apart = all,
             Standing::Compacted(version) => self.compacted = Some(version),
-            // What follows it is told on, too; and who begins anew takes any version.
-            Standing::Listed { .. } | Standing::Reset => {}
+            // What follows it is told on, too.
+            Standing::Listed { .. } => {}
         }
     }
 
@@ -292,8 +292,8 @@ impl Source for Remote {
             let mut answered = answered.await?;
             let strange = || Error::protocol("the relay does not say of which version it is what it holds");
             let head = answered.next().await.ok_or_else(strange)??;
-            let (version, kept_at) = read_state_head(&head).ok_or_else(strange)?;
-            Ok(HeldState { version, kept_at, parcels: answered.boxed_local() })
+            let (version, history, kept_at) = read_state_head(&head).ok_or_else(strange)?;
+            Ok(HeldState { version, history, kept_at, parcels: answered.boxed_local() })
         };
         Some(state.boxed_local())
     }

@@ -151,11 +151,11 @@ async fn open(source: &dyn Source, call: Call) -> Result<Items, Error> {
     match call {
         Call::List(request) => source.list(request).await,
         Call::Held => {
-            let HeldState { version, kept_at, parcels } = match source.held() {
+            let HeldState { version, history, kept_at, parcels } = match source.held() {
                 Some(held) => held.await?,
                 None => return Err(Error::protocol("the relay is asked for what it holds, and holds nothing")),
             };
-            Ok(stream::iter([Ok(state_head(&version, kept_at))]).chain(parcels).boxed_local())
+            Ok(stream::iter([Ok(state_head(&version, history, kept_at))]).chain(parcels).boxed_local())
         }
         Call::Watch(request) => source.watch(request).await,
         Call::Get(object, subresource) => source.get(object, subresource).await.map(one),

@@ -32,7 +32,6 @@ pub(super) fn write_standing(head: &mut Document, standing: &Standing) -> Vec<u8
             let all: Vec<String> = all.iter().map(write_quarantined).collect();
             head.text("stands", "set-apart").raw("objects", &format!("[{}]", all.join(",")));
         }
-        Standing::Reset => _ = head.text("stands", "reset"),
         Standing::Compacted(version) => _ = head.text("stands", "compacted").text("version", &version.to_string()),
         Standing::Connection(connection) => match connection {
             Connection::Listing { again } => set_flag(head.text("stands", "listing"), "again", *again),
@@ -64,7 +63,6 @@ pub(super) fn read_standing(word: &str, head: &Value, body: &[u8]) -> Result<Sta
             return Ok(Standing::Listed { loaded, remaining: long("remaining")?, first: items(head, body)?.into(), kept_at });
         }
         "set-apart" => return each(head, "objects", read_quarantined).map(Standing::SetApart),
-        "reset" => return Ok(Standing::Reset),
         "compacted" => {
             let version = text(head, "version")?.and_then(|version| Version::parse(&version).ok());
             return version.map(Standing::Compacted).ok_or_else(unknown);

@@ -1,7 +1,7 @@
 //! Where objects come from: whatever can be listed and watched.
 //!
 //! Start with [`Source`]. `pager.rs` walks the pages of a list, and `page.rs` reads one. `buffers.rs` lends the memory that frames are read
-//! into. `standing.rs` is what a source that passes a stream on tells of it. `polled` watches what can only be listed, `joined` makes one of several namespaces. `kubernetes` is the wire of that API without a transport, and `etcd` that of its
+//! into. `standing.rs` is what a source that passes a stream on tells of it, and `history.rs` of which history its versions are. `polled` watches what can only be listed, `joined` makes one of several namespaces. `kubernetes` is the wire of that API without a transport, and `etcd` that of its
 //! JSON gateway.
 //!
 //! Imports: base64url, connection, json, key, message, runtime, selector, status, time, version.
@@ -9,6 +9,7 @@
 pub mod buffers;
 mod composed;
 pub mod etcd;
+mod history;
 mod joined;
 pub mod kubernetes;
 mod listed;
@@ -23,6 +24,7 @@ mod source;
 mod standing;
 mod write;
 
+pub use self::history::History;
 pub use self::joined::Joined;
 pub use self::opening::opened;
 pub use self::pager::Pager;

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use futures::future::LocalBoxFuture;
 use futures::stream::LocalBoxStream;
 
+use super::history::History;
 use super::request::{ListRequest, WatchRequest};
 use super::standing::Standing;
 use super::write::{ObjectName, WriteRequest};
@@ -32,6 +33,8 @@ pub type PageStream = LocalBoxStream<'static, Result<Vec<u8>, Error>>;
 pub struct HeldState {
     /// Its version.
     pub version: Version,
+    /// Of which history that is.
+    pub history: History,
     /// When it was kept, where it was restored and nobody has confirmed it.
     pub kept_at: Option<WallTime>,
     /// Its objects as they rest.

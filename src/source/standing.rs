@@ -25,8 +25,6 @@ pub enum Standing {
     },
     /// All objects that it has in quarantine. What it lists of them is what it held before.
     SetApart(Vec<Quarantined>),
-    /// Its state has gone back to lower versions, or may: the next one is to be taken whatever its version.
-    Reset,
     /// The upstream serves no state before this version any more.
     Compacted(Version),
 }

@@ -14,7 +14,7 @@ use watchcache::store::WindowBounds;
 
 use crate::helpers::channel::{Channel, relay_over};
 use crate::helpers::rig::{Setup, rows_of};
-use crate::helpers::upstream::{Shared, Upstream};
+use crate::helpers::upstream::{ListFault, Shared, Upstream};
 use crate::relay::{late, relay};
 
 #[test]
@@ -184,6 +184,39 @@ fn a_state_that_has_gone_back_is_taken_by_all_who_share_it() {
             (Some(version - 1), Phase::Live)
         );
         assert!(rows_of(&tab) == rig.rows());
+    }
+}
+
+#[test]
+fn a_state_that_has_gone_back_is_taken_by_who_came_meanwhile_and_by_who_was_away() {
+    let (rig, relay) = relay(&Setup::default());
+    let channel = Channel::new(relay.clone(), rig.time.clone());
+    let away = late(&rig, channel.remote.clone());
+    rig.run(1_000);
+    let version = rig.version();
+    rig.upstream.behind.set(1);
+    rig.upstream.drop_streams();
+    rig.run(2_000);
+    channel.die(60_000);
+    // The list takes long, and who comes meanwhile is given what there was.
+    rig.upstream.list_faults.borrow_mut().push_back(ListFault::Hang);
+    let mut reset = rig.resource.clone().reset().boxed_local();
+    assert!((&mut reset).now_or_never().is_none());
+    let channel = Channel::new(relay.clone(), rig.time.clone());
+    let came = [late(&rig, relay), late(&rig, channel.remote.clone())];
+    rig.run(100);
+    for tab in &came {
+        assert_eq!(tab.with(|cacher| cacher.version().as_u64()), Some(version));
+    }
+    rig.run(180_000);
+    rig.wait(reset).unwrap();
+    rig.run(3_000);
+    for tab in came.iter().chain([&away]) {
+        assert_eq!(
+            (tab.with(|cacher| cacher.version().as_u64()), tab.with(|cacher| cacher.status().phase)),
+            (Some(version - 1), Phase::Live)
+        );
+        assert!(rows_of(tab) == rig.rows());
     }
 }
 

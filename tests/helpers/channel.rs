@@ -32,7 +32,8 @@ pub struct Channel {
     /// Messages of items that came.
     pub answers: Rc<Cell<usize>>,
     pace: Millis,
-    source: Rc<dyn Source>,
+    /// What stands at the other end, from when that begins.
+    pub source: RefCell<Rc<dyn Source>>,
     time: Rc<VirtualTime>,
 }
 
@@ -46,14 +47,15 @@ impl Channel {
     pub fn paced(source: Rc<dyn Source>, time: Rc<VirtualTime>, pace: Millis) -> Rc<Self> {
         let (asks, asked) = unbounded();
         let remote = Rc::new(Remote::new(Traits::of(&*source), sender(asks)));
-        let channel = Rc::new(Self { remote, serving: RefCell::default(), answers: Rc::default(), pace, source, time });
+        let channel =
+            Rc::new(Self { remote, serving: RefCell::default(), answers: Rc::default(), pace, source: RefCell::new(source), time });
         channel.serve(asked);
         channel
     }
 
     fn serve(&self, mut asked: UnboundedReceiver<Packet>) {
         let (answers, mut answered) = unbounded();
-        let serving = Rc::new(Serving::new(self.source.clone(), self.time.clone(), self.pace, sender(answers)));
+        let serving = Rc::new(Serving::new(self.source.borrow().clone(), self.time.clone(), self.pace, sender(answers)));
         self.serving.replace(Some(serving.clone()));
         let (serving, remote, answers) = (Rc::downgrade(&serving), Rc::downgrade(&self.remote), self.answers.clone());
         self.time.spawn(

@@ -66,6 +66,21 @@ const refusal = (name) => (error) => {
   return true;
 };
 
+test("what a watch's handler throws is told also where it has closed its resource", async () => {
+  const { resource, reported } = open(memorySource({ objects: [pod("a/x")] }));
+  await resource.synced();
+  const handled = resource.watch({ resourceVersion: "0" }).forEach(() => {
+    resource.close();
+    throw own("a handler");
+  });
+  await handled.catch(() => {});
+  await until(() => reported.length > 0);
+  assert.deepEqual(
+    reported.map(({ message }) => message),
+    ["a handler's own"],
+  );
+});
+
 test("a where that gives promises is the view's error, lets nothing through, and is told once", async () => {
   const upstream = memorySource({ objects: [pod("a/x"), pod("a/y")] });
   const { resource, reported } = open(upstream);

@@ -126,6 +126,10 @@ async fn run(keeper: Rc<dyn Keeper>, as_texts: bool, cacher: Rc<SharedCacher>, r
     let mut wait = MIN_WRITE_INTERVAL_MS;
     loop {
         runtime.sleep(wait).await;
+        if wait == AFTER_FAILURE_MS {
+            // The storage may have let somebody else write. What is planned before it is one's turn would be old by then, and take its room until then.
+            keeper.turn().await;
+        }
         let began = runtime.now();
         let Some(mut plan) = plan(&cacher, &writer.borrow()) else {
             wait = MIN_WRITE_INTERVAL_MS;

@@ -227,7 +227,7 @@ impl Resource {
 
     /// The same, and takes the list whatever its version: the server was reset to lower ones.
     pub async fn reset(self: Rc<Self>) -> Result<(), Error> {
-        self.cacher.borrow_mut().availability_mut().reset();
+        self.cacher.borrow_mut().reset();
         self.lifecycle.list_anew(ReflectorHandle::reset).await
     }
 

@@ -9,7 +9,6 @@ export interface DeliveryTarget {
   signalled(signals: number): void;
   /** The values of an object in each index that a function makes. */
   valuesFor(object: unknown): string[][];
-  report(error: unknown): void;
 }
 
 /** The receiving end of a flush: watchers, handlers of informers, views and the resource itself each get their part of it. */
@@ -21,10 +20,11 @@ export class Delivery implements Hooks {
   readonly event: Hooks["event"];
   #closed = false;
 
-  constructor(objects: () => ObjectTable, target: DeliveryTarget) {
+  /** @param report hears what functions of a user's throw, also of one that has closed the resource: it holds none */
+  constructor(objects: () => ObjectTable, target: DeliveryTarget, report: (error: unknown) => void) {
     this.#objects = objects;
     this.#target = target;
-    this.dispatcher = new Dispatcher(objects, (error) => this.#target?.report(error));
+    this.dispatcher = new Dispatcher(objects, report);
     this.event = this.dispatcher.event;
   }
 

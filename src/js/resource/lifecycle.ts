@@ -157,7 +157,7 @@ export class Lifecycle<R extends Living> implements PageLife {
     let session: ResourceSession;
     try {
       let objects!: ObjectTable;
-      const delivery = new Delivery(() => objects, this.#of);
+      const delivery = new Delivery(() => objects, this.#of, this.#host.report);
       const frames = new FrameEncoder();
       const raw = this.#open(module, delivery, frames);
       frames.onheld = (bytes) => raw.holdFrames(bytes);

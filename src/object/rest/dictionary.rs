@@ -26,13 +26,16 @@ const MAX_GROWN: u64 = 8_000;
 const MAX_RATIO: usize = 255;
 /// Dictionaries in use at once. Each holds up to 32 KiB.
 const MAX_DICTIONARIES: usize = 8;
+/// Of these so many from a disk. Each start would leave one more, and at last none could be chosen.
+const MAX_KEPT: usize = 4;
 
 /// A text that others are compressed against.
 #[derive(Debug)]
 pub(crate) struct Dictionary(Box<[u8]>);
 
 impl Dictionary {
-    fn of(text: &[u8]) -> Rc<Self> {
+    /// That of a text, as far as that may be one.
+    pub(super) fn of(text: &[u8]) -> Rc<Self> {
         Rc::new(Self(text[..text.len().min(MAX_DICTIONARY_BYTES)].into()))
     }
 
@@ -182,6 +185,11 @@ impl Dictionaries {
             self.pause = MIN_PAUSE;
         }
         adopted
+    }
+
+    /// Whether texts may rest packed as a disk has them, against a dictionary of this text. Others are packed anew.
+    pub(super) fn may_keep(&self, text: &[u8]) -> bool {
+        self.in_use() < MAX_KEPT || self.used.iter().filter_map(Weak::upgrade).any(|known| same(&known.0, text))
     }
 
     fn in_use(&self) -> usize {

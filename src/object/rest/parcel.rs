@@ -106,11 +106,22 @@ pub(super) fn open(
     let mut rest = Rest(parcel);
     let dictionaries = rest.table(|rest| {
         let text = Some(rest.bytes()?).filter(|text| Dictionary::may_be(text)).ok_or_else(broken)?;
-        Ok(known.adopt(text, recipient.origin == Origin::Thread))
+        Ok(match recipient.origin {
+            Origin::Disk if !known.may_keep(text) => Opener::Passing(Dictionary::of(text)),
+            origin => Opener::Kept(known.adopt(text, origin == Origin::Thread)),
+        })
     })?;
     let labels = rest.table(|rest| rest.bytes().map(read_labels))?;
     let objects = rest.table(|rest| rest.object(&dictionaries, &labels, recipient, arena))?;
     if rest.0.is_empty() { Ok(objects) } else { Err(broken()) }
+}
+
+/// What unpacks the texts of a parcel.
+enum Opener {
+    /// When they are read.
+    Kept(Rc<Dictionary>),
+    /// Now. They are packed anew, against another one.
+    Passing(Rc<Dictionary>),
 }
 
 /// What of a parcel was not read yet.
@@ -143,7 +154,7 @@ impl<'p> Rest<'p> {
 
     fn object(
         &mut self,
-        dictionaries: &[Rc<Dictionary>],
+        dictionaries: &[Opener],
         labels: &[Labels],
         recipient: &Recipient<'_>,
         arena: &Rc<Arena>,
@@ -161,7 +172,7 @@ impl<'p> Rest<'p> {
             comparable: self.number()?.checked_sub(1).map(u8::try_from).transpose().map_err(|_| broken())?,
         };
         let dictionary = match self.number()?.checked_sub(1) {
-            Some(at) => Some((dictionaries.get(at).ok_or_else(broken)?.clone(), self.number()?)),
+            Some(at) => Some((dictionaries.get(at).ok_or_else(broken)?, self.number()?)),
             None => None,
         };
         let bytes = self.bytes()?;
@@ -170,14 +181,19 @@ impl<'p> Rest<'p> {
             return Ok(held);
         }
         let body = match dictionary {
-            Some((dictionary, length)) if Dictionary::may_give(bytes, length) => {
-                Body::Packed(Compressed { packed: arena.store(bytes, length)?, dictionary })
+            Some((_, length)) if !Dictionary::may_give(bytes, length) => return Err(broken()),
+            Some((Opener::Kept(dictionary), length)) => {
+                Body::Packed(Compressed { packed: arena.store(bytes, length)?, dictionary: dictionary.clone() })
             }
-            Some(_) => return Err(broken()),
-            None => Body::Raw { text: Text::new(bytes.into()), before: None },
+            Some((Opener::Passing(dictionary), length)) => raw(dictionary.unpack(bytes, length).ok_or_else(broken)?),
+            None => raw(bytes.into()),
         };
         Object::at_rest(&facts, body, recipient.fields)
     }
+}
+
+fn raw(text: Box<[u8]>) -> Body<Object> {
+    Body::Raw { text: Text::new(text), before: None }
 }
 
 fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
@@ -193,6 +209,7 @@ fn broken() -> Error {
 mod tests {
     use super::*;
     use crate::json::{FieldSet, Path, Scalar, scan_object};
+    use crate::object::Holder;
     use crate::object::rest::Packer;
     use crate::status::ErrorCode;
     use crate::testing::named;
@@ -322,6 +339,39 @@ mod tests {
         assert!(next.iter().all(|object| !object.form().1) && !has(&parcel(&next), word));
     }
 
+    /// Each start leaves objects that nobody has changed since, with the dictionary of their day.
+    #[test]
+    fn law_08_bounded_dictionaries_of_many_starts_are_few_and_a_new_one_can_be_chosen() {
+        let said = |number: usize, day: usize| {
+            let words: Vec<_> = (0..60).map(|at| format!(r#""{}":"{}""#, at * 31 + day, (at * 7919 * (day + 1)) % 1_000)).collect();
+            let head = format!(r#""name":"map-{number}","resourceVersion":"{}""#, day + 1);
+            let text = format!(r#"{{"metadata":{{{head}}},"data":{{{}}}}}"#, words.join(","));
+            Object::new(scan_object(text.as_bytes(), &FieldSet::new(Vec::new())).unwrap()).unwrap()
+        };
+        let mut objects: Vec<_> = (0..400).map(|number| said(number, 0)).collect();
+        let _first = packed(&objects);
+        let mut kept = parcel(&objects);
+        for day in 1..12 {
+            let mut packer = Packer::default();
+            objects = packer.open(&kept, &Recipient { origin: Origin::Disk, held: &|_, _| None, fields: 0 }).unwrap();
+            objects.iter().for_each(|object| packer.listed(object, None));
+            for (number, object) in objects.iter_mut().enumerate().skip((day - 1) * 30).take(30) {
+                let new = said(number, day);
+                packer.stored(&new);
+                packer.replaced(object, &new);
+                *object = new;
+            }
+            while packer.pack_next(&mut |_, _, _| {}) {}
+            kept = parcel(&objects);
+            let dictionaries = Rest(&kept).number().unwrap();
+            assert!(dictionaries <= 8, "{dictionaries} dictionaries on day {day}");
+            let waiting = objects.iter().filter(|object| object.form().1).count();
+            assert!(waiting <= 40, "{waiting} texts wait on day {day}");
+        }
+        let day = |number: usize| if number < 330 { number / 30 + 1 } else { 0 };
+        assert!(objects.iter().enumerate().all(|(number, object)| *object.lend() == *said(number, day(number)).lend()));
+    }
+
     #[test]
     fn fields_count_before_they_are_read() {
         let mut fields = FieldSet::new(Vec::new());
@@ -337,6 +387,8 @@ mod tests {
         let recipient = Recipient { origin: Origin::Thread, held: &|_, _| None, fields: fields.len() };
         let opened = receiver.open(&parcel(&scanned), &recipient).unwrap();
         let size = |objects: &[Rc<Object>]| objects.iter().map(|object| object.size()).sum::<usize>();
+        // As the store measures them.
+        opened.iter().chain(&scanned).for_each(|object| object.set_holder(Holder::Store));
         assert!(size(&opened).abs_diff(size(&scanned)) < size(&scanned) / 10, "{} and {}", size(&opened), size(&scanned));
         assert!(opened.iter().all(|object| matches!(object.field(slots[7], &fields), Scalar::Text(_))));
     }

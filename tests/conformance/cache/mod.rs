@@ -13,6 +13,7 @@ mod mistakes;
 mod patches;
 mod paths;
 mod persist;
+mod persist_shared;
 mod reads;
 mod ready;
 mod reflector;
