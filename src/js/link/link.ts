@@ -35,12 +35,6 @@ export interface LinkHost {
   connected(): void;
 }
 
-/** A way to a worker, while somebody goes it. */
-interface Way {
-  port?: Port;
-  link: Link | undefined;
-}
-
 /** One resource that the worker holds for this tab. */
 export class Line {
   readonly #link: Link;
@@ -100,7 +94,7 @@ export class Link {
   readonly #refreshes = new Map<number, { resolve(): void; reject(error: unknown): void }>();
   #numbers = 0;
   /** The way to a worker, from the moment that it is looked for. */
-  #way: Way | undefined;
+  #way: { port?: Port } | undefined;
   /** Whether the worker there has said that it can be asked. */
   #welcome = false;
   /** Whether it ever came to that, or never will. */
@@ -190,7 +184,7 @@ export class Link {
 
   #connect(): void {
     clearTimeout(this.#retry);
-    const way: Way = (this.#way = { link: this });
+    const way = (this.#way = {});
     this.#beats = 0;
     const beat = unheld(setInterval(() => void this.#beat(way), BEAT_MS));
     this.#undo.push(() => clearInterval(beat));
@@ -218,14 +212,14 @@ export class Link {
     return Math.max(this.#generation, ...known.map((rest) => parseInt(rest)));
   }
 
-  async #enter(way: Way): Promise<void> {
+  async #enter(way: { port?: Port }): Promise<void> {
     const { mode, worker, start, options, auth } = this.#host;
     const newest = await this.#newest();
     if (way !== this.#way) return;
     this.#generation = newest;
     try {
-      const port = (way.port = openWorker(mode, this.#name, worker, start, Link.#fails(way)));
-      port.addEventListener("message", Link.#hears(way));
+      const port = (way.port = openWorker(mode, this.#name, worker, start, (why) => this.#lost(way, why)));
+      port.addEventListener("message", ({ data }) => way === this.#way && isMessage(data) && this.#heard(way, data as FromHub));
       port.start?.();
     } catch (error) {
       return this.#lost(way, error instanceof Error ? error.message : String(error));
@@ -236,23 +230,7 @@ export class Link {
     this.say({ hello: this.#name, options, asks: auth !== undefined, lock });
   }
 
-  // A browser may hold a worker, with those who listen to it, as long as the page lives. These hold a link no longer than it goes that way.
-
-  static #hears(way: Way): (event: MessageEvent) => void {
-    return ({ data }) => {
-      const { link } = way;
-      if (link !== undefined && isMessage(data)) link.#heard(way, data as FromHub);
-    };
-  }
-
-  static #fails(way: Way): (why: string) => void {
-    return (why) => {
-      const { link } = way;
-      if (link !== undefined) link.#lost(way, why);
-    };
-  }
-
-  #heard(way: Way, message: FromHub): void {
+  #heard(way: object, message: FromHub): void {
     this.#beats = 0;
     if ("stats" in message) this.#stats = message.stats;
     if ("line" in message) {
@@ -322,7 +300,7 @@ export class Link {
     const way = this.#way;
     if (way === undefined) return;
     this.say({ bye: true });
-    this.#way = way.link = undefined;
+    this.#way = undefined;
     this.#stats = undefined;
     this.#welcome = false;
     for (const undo of this.#undo.splice(0)) undo();
