@@ -323,6 +323,22 @@ test("where nobody can say who asks, the next one who can is asked at once", asy
   await out.pods.synced();
 });
 
+test("where nobody answers at all, the next one who does is asked at once", async (t) => {
+  const real = globalThis.setTimeout;
+  // The time that a frozen tab is given passes soon.
+  t.mock.method(globalThis, "setTimeout", (call, ms, ...rest) => real(call, ms === 10_000 ? 50 : ms, ...rest));
+  const server = await startServer({ port: 0, pods: 3, rate: 0, tokens: ["jane's"] });
+  t.after(() => server.close());
+  const worker = hub();
+  const open = (auth) => opened(t, { ...shared, retry: { initialMs: 600_000 }, server: server.url, worker: () => portTo(worker), auth });
+  const frozen = open(() => new Promise(() => {}));
+  t.after(frozen.pods.view().subscribe(() => {}));
+  const { error } = /** @type {any} */ (await eventually(() => frozen.pods.status.error && frozen.pods.status, "it is told"));
+  assert.match(error.message, /no page is there that could say who asks/);
+  await isSynced(open(() => ({ token: "jane's" })).pods);
+  await isSynced(frozen.pods);
+});
+
 test("a worker that has failed welcomes nobody any more", async (t) => {
   const server = await serving(t);
   const worker = hub();

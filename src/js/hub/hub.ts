@@ -229,7 +229,7 @@ export class Hub {
     const failures: unknown[] = [];
     const given = await this.#given(new Set(), failures);
     if (given !== undefined) return given;
-    this.#isUnknown = failures.length > 0;
+    this.#isUnknown = true;
     throw failures[0] ?? new WatchCacheError("network", "no page is there that could say who asks", { retryable: true });
   }
 
