@@ -339,6 +339,23 @@ test("where nobody answers at all, the next one who does is asked at once", asyn
   await isSynced(frozen.pods);
 });
 
+test("a storage that never answers keeps no tab from a worker that others have left", async (t) => {
+  const hidden = Object.getOwnPropertyDescriptor(globalThis, "indexedDB");
+  Object.defineProperty(globalThis, "indexedDB", { value: { open: () => ({}) }, configurable: true });
+  t.after(() => (hidden ? Object.defineProperty(globalThis, "indexedDB", hidden) : Reflect.deleteProperty(globalThis, "indexedDB")));
+  const server = await serving(t);
+  const worker = hub();
+  const open = () => opened(t, { ...shared, persist: {}, server: server.url, worker: () => portTo(worker) });
+  const first = open();
+  await isSynced(first.pods);
+  await first.cache.close();
+  const reloaded = open();
+  const begun = Date.now();
+  await isSynced(reloaded.pods);
+  assert.ok(Date.now() - begun < 15_000, "it waits no longer than for what is kept");
+  assert.deepEqual([reloaded.cache.stats().mode, reloaded.warned], ["shared", []]);
+});
+
 test("a worker that has failed welcomes nobody any more", async (t) => {
   const server = await serving(t);
   const worker = hub();
