@@ -13,15 +13,15 @@ const soon = (ms = 50) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Pods of a server with nothing in it, whose `auth` answers or throws what `answer` says. */
 async function pods(t, answer) {
   const asked = [];
+  const it = { asked, answer, status: 200, calls: 0, given: [], errors: [] };
   const server = createServer((request, response) => {
     asked.push(request);
-    response.writeHead(200, { "content-type": "application/json" });
+    response.writeHead(it.status, { "content-type": "application/json" });
     if (new URL(request.url, "http://host").searchParams.has("watch")) return void response.flushHeaders();
     response.end(JSON.stringify({ kind: "PodList", apiVersion: "v1", metadata: { resourceVersion: "10" }, items: [] }));
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
-  const it = { asked, answer, calls: 0, errors: [] };
-  const auth = () => (it.calls++, it.answer());
+  const auth = (...given) => (it.calls++, it.given.push(...given), it.answer());
   const url = `http://127.0.0.1:${server.address().port}`;
   const cache = createWatchCache({ server: url, transport: "fetch", auth, retry: { initialMs: 5, capMs: 20 } });
   t.after(async () => {
@@ -183,6 +183,17 @@ test("what a getter of the answer throws is as if auth had thrown it", async (t)
   t.after(() => asking.close());
   for (const asked of [asking.can({ verb: "get", path: "/" }), asking.discover()])
     await assert.rejects(asked, { name: "WatchCacheError", code: "network", message: /^auth failed: session has ended/ });
+});
+
+test("auth is called without an argument, and once for each request, however often the server refuses what it gives", async (t) => {
+  const it = await pods(t, () => ({ token: "old" }));
+  it.status = 401;
+  await assert.rejects(it.resource.synced(), { code: "unauthorized" });
+  await assert.rejects(it.resource.get("default/x"), { code: "unauthorized" });
+  await until(() => it.calls > 8);
+  await it.cache.close();
+  await soon();
+  assert.deepEqual([it.given, it.calls - it.asked.length <= 1], [[], true]);
 });
 
 test("what auth throws is told as such, and not as a failure of the network", async (t) => {

@@ -1,6 +1,7 @@
 // What sharing refuses, and who is refused: the streams themselves are those of tests/e2e/embedded-shared.test.mjs and tests/browser/shared.test.mjs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createWatchCache } from "watchcache";
 import { createWatchCache as createInline } from "watchcache/inline";
 import { memorySource } from "watchcache/memory";
@@ -167,23 +168,114 @@ test("a tab that comes while others are refused hears what the server says to it
   await old.pods.synced();
 });
 
-test("where the newest tab's credentials are refused, those before it are asked", async (t) => {
-  const server = await startServer({ port: 0, pods: 3, rate: 0, tokens: ["new"] });
+/** Opens tabs behind one worker. Each is asked for its token by name, and the server takes `good` alone. */
+async function tabsOf(t, options, own) {
+  const server = await startServer({ port: 0, pods: 3, rate: 0, tokens: ["good"] });
   t.after(() => server.close());
-  const worker = hub();
-  const open = (token) => opened(t, { ...shared, server: server.url, worker: () => portTo(worker), auth: () => ({ token }) });
-  const tabs = [open("new"), open("old"), open("older")];
-  for (const { pods } of tabs) {
-    t.after(pods.view().subscribe(() => {}));
-    await pods.synced();
+  const [worker, asked, refusals] = [hub(own), [], []];
+  const listens = (resource) => {
+    const refused = () => resource.status.error?.code === "unauthorized" && refusals.push(resource.status.phase);
+    for (const type of ["error", "status"]) resource.addEventListener(type, refused);
+    t.after(resource.view().subscribe(() => {}));
+    return resource;
+  };
+  const open = (name, token = () => name) => {
+    const auth = (...given) => (asked.push(given.length === 0 ? name : `${name} with ${given}`), { token: token() });
+    const { cache } = opened(t, { ...shared, server: server.url, worker: () => portTo(worker), auth, ...options });
+    return { cache, use: (name) => listens(cache.resource(name)) };
+  };
+  return { server, asked, refusals, open };
+}
+
+/** Where it waits for ever, that is a failure and no hang. */
+async function isSynced(resource) {
+  resource.synced().catch(() => {});
+  await eventually(() => resource.hasSynced, `${resource.name} is synced`);
+}
+
+test("tabs whose credentials are refused hold up no other, neither its streams nor its requests", async (t) => {
+  const { server, asked, refusals, open } = await tabsOf(t);
+  const tabs = [open("good"), open("old"), open("older")];
+  for (const { use } of tabs) await isSynced(use("pods"));
+  await isSynced(tabs[0].use("nodes"));
+  for (const { cache } of tabs) {
+    const pods = cache.resource("pods");
+    const [{ metadata }] = pods.view().rows;
+    const key = `${metadata.namespace}/${metadata.name}`;
+    await pods.list({ resourceVersion: "", limit: 1 });
+    await pods.get(key);
+    await pods.patch(key, { metadata: { labels: { by: "good" } } }, { type: "merge" });
   }
-  const told = [];
-  tabs[0].pods.addEventListener("status", () => told.push({ phase: tabs[0].pods.status.phase, at: Date.now() }));
+  const { watches } = server.control.status().counts;
   server.control.fault("drop");
-  await eventually(() => told.some(({ phase }) => phase === "needs-auth") && told.at(-1).phase === "live", "the first one's are asked for");
-  const refused = told.find(({ phase }) => phase === "needs-auth");
-  assert.ok(told.at(-1).at - refused.at < 1_000, "nobody waits for the next try");
-  for (const { pods } of tabs) assert.equal(pods.size, 3);
+  await eventually(() => server.control.status().counts.watches >= watches + 2, "both watches are opened anew");
+  await eventually(() => tabs.every(({ cache }) => cache.resource("pods").status.phase === "live"), "all tabs are live");
+  assert.deepEqual(refusals, []);
+  assert.deepEqual(
+    asked.filter((name) => name !== "good"),
+    ["older", "old"],
+    "whoever was refused is asked again where nobody else answers",
+  );
+});
+
+test("a refusal counts against whoever gave what was refused, whenever it comes", async (t) => {
+  const late = {};
+  const came = new Promise((resolve) => (late.comes = resolve));
+  const held = new Promise((resolve) => (late.letGo = resolve));
+  const of = (request, name) => String(request).includes(name);
+  const { asked, refusals, open } = await tabsOf(t, undefined, {
+    fetch: async (request, init) => {
+      const response = await fetch(request, init);
+      if (response.status === 401 && of(request, "/nodes")) await (late.comes(), held);
+      return response;
+    },
+  });
+  const good = open("good");
+  await isSynced(good.use("pods"));
+  const old = open("old");
+  const nodes = old.use("nodes");
+  await came;
+  // Many at once, of which each is asked for before the first is refused.
+  await Promise.all(["services", "configmaps", "namespaces", "events"].map((name) => isSynced(good.use(name))));
+  late.letGo();
+  await isSynced(nodes);
+  asked.length = 0;
+  await good.cache.resource("pods").list({ resourceVersion: "", limit: 1 });
+  assert.deepEqual([asked, refusals], [["good"], []]);
+});
+
+test("where all are refused each is asked once per try, and whoever signs in later is asked at once", async (t) => {
+  for (const comes of ["a new tab", "a tab that was refused"]) {
+    let token = "old";
+    const { asked, open } = await tabsOf(t, { retry: { initialMs: 600_000 } });
+    const tabs = [open("first", () => token), open("second"), open("third")];
+    const all = tabs.flatMap(({ use }) => [use("pods"), use("nodes")]);
+    const [pods, nodes] = all;
+    const isTold = () => all.every(({ status }) => status.phase === "needs-auth");
+    await eventually(isTold, "needs-auth is told");
+    const isQuiet = async () => {
+      for (let before = -1; before !== asked.length; await sleep(100)) before = asked.length;
+    };
+    await isQuiet();
+    asked.length = 0;
+    pods.resume();
+    await eventually(() => asked.length >= 3 && isTold(), "the try is over");
+    await isQuiet();
+    assert.deepEqual(asked.sort(), ["first", "second", "third"]);
+    // A request is repeated once: its token may have been old.
+    await assert.rejects(pods.list({ resourceVersion: "" }), { code: "unauthorized" });
+    asked.length = 0;
+    if (comes === "a new tab") open("good").use("pods");
+    else {
+      token = "good";
+      for (const resource of [pods, nodes]) resource.resume();
+    }
+    await eventually(
+      () => [pods, nodes].every(({ status }) => status.phase === "live"),
+      () => `${comes}: ${nodes.status.phase}`,
+    );
+    assert.equal(pods.size, 3);
+  }
 });
 
 test("a tab that cannot say who asks holds up no other", async (t) => {
@@ -199,8 +291,6 @@ test("a tab that cannot say who asks holds up no other", async (t) => {
     t.after(() => server.close());
     const worker = hub();
     const open = (auth) => opened(t, { ...shared, server: server.url, worker: () => portTo(worker), auth });
-    // Where it waits for ever, that is a failure and no hang.
-    const isSynced = (resource) => (resource.synced().catch(() => {}), eventually(() => resource.hasSynced, "it is synced"));
     const signedIn = open(() => ({ token: "jane's" }));
     await isSynced(signedIn.pods);
     t.after(signedIn.pods.view().subscribe(() => {}));
@@ -231,6 +321,39 @@ test("where nobody can say who asks, the next one who can is asked at once", asy
   assert.match(error.message, /not signed in/);
   await open(() => ({ token: "jane's" })).pods.synced();
   await out.pods.synced();
+});
+
+test("where nobody answers at all, the next one who does is asked at once", async (t) => {
+  const real = globalThis.setTimeout;
+  // The time that a frozen tab is given passes soon.
+  t.mock.method(globalThis, "setTimeout", (call, ms, ...rest) => real(call, ms === 10_000 ? 50 : ms, ...rest));
+  const server = await startServer({ port: 0, pods: 3, rate: 0, tokens: ["jane's"] });
+  t.after(() => server.close());
+  const worker = hub();
+  const open = (auth) => opened(t, { ...shared, retry: { initialMs: 600_000 }, server: server.url, worker: () => portTo(worker), auth });
+  const frozen = open(() => new Promise(() => {}));
+  t.after(frozen.pods.view().subscribe(() => {}));
+  const { error } = /** @type {any} */ (await eventually(() => frozen.pods.status.error && frozen.pods.status, "it is told"));
+  assert.match(error.message, /no page is there that could say who asks/);
+  await isSynced(open(() => ({ token: "jane's" })).pods);
+  await isSynced(frozen.pods);
+});
+
+test("a storage that never answers keeps no tab from a worker that others have left", async (t) => {
+  const hidden = Object.getOwnPropertyDescriptor(globalThis, "indexedDB");
+  Object.defineProperty(globalThis, "indexedDB", { value: { open: () => ({}) }, configurable: true });
+  t.after(() => (hidden ? Object.defineProperty(globalThis, "indexedDB", hidden) : Reflect.deleteProperty(globalThis, "indexedDB")));
+  const server = await serving(t);
+  const worker = hub();
+  const open = () => opened(t, { ...shared, persist: {}, server: server.url, worker: () => portTo(worker) });
+  const first = open();
+  await isSynced(first.pods);
+  await first.cache.close();
+  const reloaded = open();
+  const begun = Date.now();
+  await isSynced(reloaded.pods);
+  assert.ok(Date.now() - begun < 15_000, "it waits no longer than for what is kept");
+  assert.deepEqual([reloaded.cache.stats().mode, reloaded.warned], ["shared", []]);
 });
 
 test("a worker that has failed welcomes nobody any more", async (t) => {

@@ -47,10 +47,14 @@ const MAX_KEPT_MS = 24 * 3_600_000;
  * The cache behind `createWatchCache`.
  *
  * @param start starts the worker that may hold its streams; undefined: the entry knows none
+ * @param who says who asks the server, in the place of `auth`
  */
-export function openCache(options: WatchCacheOptions, runtime: Runtime, start?: StartWorker): WatchCache {
-  return new CacheImpl(options, runtime, start) as unknown as WatchCache;
+export function openCache(options: WatchCacheOptions, runtime: Runtime, start?: StartWorker, who?: Who): WatchCache {
+  return new CacheImpl(options, runtime, start, who) as unknown as WatchCache;
 }
+
+/** What says who asks the server. Of several it also says who else may. */
+export type Who = Pick<RawKubernetes, "auth" | "others">;
 
 class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   readonly ticker: Ticker;
@@ -63,6 +67,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   /** Named once, one is held by who named it, and here only while it is open or kept. */
   readonly #resources = new Map<string, WeakRef<ResourceImpl<any>>>();
   readonly #settings: Settings;
+  readonly #who: Who;
   readonly #signal: WatchCacheOptions["signal"];
   /** How it gets at streams that a worker holds; undefined where it holds them itself. */
   readonly #sharing: Sharing | undefined;
@@ -86,9 +91,11 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   #closed = false;
   #stopListening: (() => void) | undefined;
 
-  constructor(options: WatchCacheOptions, runtime: Runtime, start: StartWorker | undefined) {
+  constructor(options: WatchCacheOptions, runtime: Runtime, start: StartWorker | undefined, who: Who | undefined) {
     super(runtime.host);
     this.#settings = readOptions(options, runtime, runtime.host?.transport);
+    const { auth } = this.#settings;
+    this.#who = who ?? { auth: auth && (async () => readCredentials(await auth())) };
     this.#sharing =
       this.#settings.mode === "inline"
         ? undefined
@@ -130,6 +137,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
         const raw = open(
           module,
           this.#settings,
+          this.#who,
           place,
           delivery,
           this.runtime,
@@ -363,6 +371,7 @@ bindMethods(CacheImpl.prototype);
 function open(
   module: RawModule,
   settings: Settings,
+  who: Who,
   target: Target,
   delivery: Delivery,
   runtime: Runtime,
@@ -379,7 +388,6 @@ function open(
     if (typeof source === "object") return module.openSource(options, bound(source), delivery, memory);
     return module.openSource(options, async () => bound(await imported(source, name, pollMs !== undefined)), delivery, memory);
   }
-  const { auth } = settings;
   // Over fetch alone: browsers send no Accept with a WebSocket, and lose events of a watch-list over fetch.
   const parts = target.as === undefined ? undefined : ({ transport: "fetch" } as const);
   const given = parts === undefined ? options : { ...options, watchList: false };
@@ -387,8 +395,8 @@ function open(
     ...settings,
     ...target,
     ...parts,
+    ...who,
     server: baseUrl(settings.server),
-    auth: auth && (async () => readCredentials(await auth())),
     fetch: settings.fetch ?? ask,
     // Of somebody's own fetch nobody knows its connections.
     protocol: settings.fetch === undefined && runtime.host === undefined && hasFewConnections() ? protocolOf : undefined,

@@ -8,6 +8,7 @@ import { type FromHub, type FromTab, type HubStats, isMessage, type Port, post }
 import type { Runtime } from "../load/instance.js";
 import { epochOf } from "../persist/forget.js";
 import type { ResourceImpl } from "../resource/resource.js";
+import { readCredentials } from "../upstream/credentials.js";
 import type { Credentials } from "../upstream/types.js";
 import { Served } from "./served.js";
 
@@ -22,6 +23,8 @@ const LINGER_MS = 5_000;
 interface Guest {
   readonly port: Port;
   readonly asks: boolean;
+  /** Whether the server has refused what it gave, and it has given nothing since. */
+  isRefused: boolean;
   readonly lines: Map<number, Served>;
   forget: () => void;
 }
@@ -44,11 +47,10 @@ export class Hub {
   readonly #guests = new Set<Guest>();
   readonly #asked = new Map<number, Asked>();
   #questions = 0;
-  /** Who has answered last, and whether the server has refused that since. */
+  /** Who has answered last. */
   #answered: Guest | undefined;
-  #refused = false;
-  /** Whose were refused since somebody's were not. */
-  readonly #refusedOf = new Set<Guest>();
+  /** Who gave what, as long as a request goes with it: a refusal may come when others have answered since. */
+  readonly #givers = new WeakMap<Credentials, Guest>();
   /** Whether nobody of those who are here could say who asks. */
   #isUnknown = false;
   #name: string | undefined;
@@ -116,19 +118,23 @@ export class Hub {
     } catch (error) {
       return void refuse(toError(error).message);
     }
-    const guest: Guest = { port, asks: hello.asks, lines: new Map(), forget: () => {} };
+    const guest: Guest = { port, asks: hello.asks, isRefused: false, lines: new Map(), forget: () => {} };
     guest.forget = onReleased(hello.lock, () => this.#leave(guest));
     clearTimeout(this.#ending);
     this.#guests.add(guest);
-    if (guest.asks) this.#answered = undefined; // the newest may know who asks
     post(port, { welcome: hello.hello, lock: (await this.#lock).name });
+    if (guest.asks) {
+      this.#answered = undefined; // the newest may know who asks
+      for (const { lines } of this.#guests) for (const { resource } of lines.values()) this.#retry(resource);
+    }
     this.#tellStats();
     return guest;
   }
 
   #open(options: WatchCacheOptions): WatchCache {
     this.#epoch = options.persist === undefined ? undefined : epochOf(options.identity!);
-    return openCache(this.#optionsOf(options), this.#runtime);
+    const who = { auth: () => this.#credentials(), others: (refused: readonly Credentials[]) => this.#others(refused) };
+    return openCache({ ...options, ...this.#own }, this.#runtime, undefined, who);
   }
 
   /** Whether nobody has the cache, and it would keep nothing more: its identity has signed out since it began, and is here again. */
@@ -161,10 +167,6 @@ export class Hub {
     );
   }
 
-  #optionsOf(given: WatchCacheOptions): WatchCacheOptions {
-    return { ...given, ...this.#own, auth: () => this.#credentials() };
-  }
-
   #take(guest: Guest, message: FromTab): void {
     if (!this.#guests.has(guest)) return;
     if ("line" in message) return this.#line(guest, message);
@@ -173,8 +175,12 @@ export class Hub {
     else if ("credentials" in message) {
       const asked = this.#asked.get(message.credentials);
       if (asked?.guest !== guest) return;
-      if (message.given !== undefined) asked.resolve(message.given);
-      else asked.reject(message.error);
+      if (message.given === undefined) return asked.reject(message.error);
+      try {
+        asked.resolve(readCredentials(message.given));
+      } catch (error) {
+        asked.reject(error);
+      }
     }
   }
 
@@ -185,9 +191,8 @@ export class Hub {
       const say = (said: FromHub) => this.#guests.has(guest) && post(guest.port, said);
       try {
         const resource = this.#cache!.resource(message.open) as unknown as ResourceImpl<unknown>;
-        resource.addEventListener("error", this.#failed);
         guest.lines.set(line, new Served(resource, line, say));
-        if (guest.asks && (this.#isUnknown || resource.told().phase === "needs-auth")) resource.resume();
+        if (guest.asks) this.#retry(resource);
       } catch (error) {
         say({ line, broken: toError(error).message });
       }
@@ -195,7 +200,7 @@ export class Hub {
       guest.lines.delete(line);
       served?.close();
     } else if ("head" in message) served?.take(message.head, message.body);
-    else if ("resume" in message) served?.resume();
+    else if ("resume" in message) served?.resource.resume();
     else if ("refresh" in message) void served?.refresh(message.refresh, message.reset);
   }
 
@@ -203,7 +208,6 @@ export class Hub {
   #leave(guest: Guest): void {
     if (!this.#guests.delete(guest)) return;
     guest.forget();
-    this.#refusedOf.delete(guest);
     for (const served of guest.lines.values()) served.close();
     guest.lines.clear();
     for (const asked of [...this.#asked.values()]) if (asked.guest === guest) asked.pass();
@@ -211,38 +215,55 @@ export class Hub {
     this.#ending = unheld(timer(() => this.#letGo(), LINGER_MS));
   }
 
-  /** The server refuses what a tab gave. Those that were not asked yet are at once, and nobody waits for that. */
-  readonly #failed = ({ target, detail }: Event & { detail?: { error?: { code?: string } } }): void => {
-    if (detail?.error?.code !== "unauthorized") return;
-    this.#refused = true;
-    if (this.#answered !== undefined) this.#refusedOf.add(this.#answered);
-    if ([...this.#guests].some((guest) => guest.asks && !this.#refusedOf.has(guest))) (target as ResourceImpl<unknown>).resume();
-    else this.#refusedOf.clear();
-  };
+  /** Tries again at once what waits for somebody who can say who asks: somebody has come. */
+  #retry(resource: ResourceImpl<unknown>): void {
+    const { phase } = resource.told();
+    if (phase === "needs-auth" || (this.#isUnknown && phase !== "live")) resource.resume();
+  }
 
-  /**
-   * Asks the tabs that are there until one answers: whoever has answered before, or where the server refused that, those that came before it. One that
-   * cannot say who asks, such as one that is signed out, holds up nobody else.
-   */
+  /** Credentials of whoever can say who asks. A tab that cannot, such as one that is signed out, holds up nobody else. */
   async #credentials(): Promise<Credentials> {
     if (this.#cache === undefined) throw closedError();
-    const guests = [...this.#guests].reverse();
     // One that has no `auth` of its own shares what the others see.
-    const asking = guests.filter(({ asks }) => asks);
-    if (guests.length > 0 && asking.length === 0) return {};
-    const from = Math.max(0, asking.indexOf(this.#answered!) + (this.#refused ? 1 : 0));
-    this.#refused = false;
+    if (this.#guests.size > 0 && this.#next() === undefined) return {};
     const failures: unknown[] = [];
-    for (const guest of [...asking.slice(from), ...asking.slice(0, from)]) {
+    const given = await this.#given(new Set(), failures);
+    if (given !== undefined) return given;
+    this.#isUnknown = true;
+    throw failures[0] ?? new WatchCacheError("network", "no page is there that could say who asks", { retryable: true });
+  }
+
+  /** The same, where the server has refused what these tabs gave. Undefined: it has refused all there is. */
+  async #others(refused: readonly Credentials[]): Promise<Credentials | undefined> {
+    const givers = refused.map((given) => this.#givers.get(given));
+    const last = givers.at(-1);
+    if (last !== undefined) last.isRefused = true;
+    return this.#given(new Set(givers));
+  }
+
+  /** Asks the tabs that are there until one answers, and none of them twice. One that comes meanwhile is among them. */
+  async #given(asked: Set<Guest | undefined>, failures: unknown[] = []): Promise<Credentials | undefined> {
+    for (let guest; (guest = this.#next(asked)) !== undefined;) {
+      asked.add(guest);
+      const { isRefused } = guest;
       const given = await this.#ask(guest).catch((error: unknown) => void failures.push(error));
       if (given === undefined) continue;
+      // What it was asked for before the refusal says nothing new.
+      if (isRefused) guest.isRefused = false;
       this.#answered = guest;
       this.#isUnknown = false;
+      this.#givers.set(given, guest);
       return given;
     }
-    this.#isUnknown = failures.length > 0;
-    if (this.#isUnknown) throw failures[0];
-    throw new WatchCacheError("network", "no page is there that could say who asks", { retryable: true });
+    return undefined;
+  }
+
+  /** Who is asked next: whoever has answered last, then those that came before it, and then the newest. Those that were refused come last. */
+  #next(asked?: Set<Guest | undefined>): Guest | undefined {
+    const asking = [...this.#guests].reverse().filter(({ asks }) => asks);
+    const from = Math.max(0, asking.indexOf(this.#answered!));
+    const left = [...asking.slice(from), ...asking.slice(0, from)].filter((guest) => !asked?.has(guest));
+    return left.find(({ isRefused }) => !isRefused) ?? left[0];
   }
 
   /** Undefined: it does not answer, because it has gone or is frozen. */

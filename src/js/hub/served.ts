@@ -6,7 +6,7 @@ import type { RawServing } from "../wire/raw.js";
 
 /** One resource, as one tab has it. It is used while anything is asked of it, such as a watch. */
 export class Served {
-  readonly #resource: ResourceImpl<unknown>;
+  readonly resource: ResourceImpl<unknown>;
   readonly #say: (message: FromHub) => void;
   readonly #line: number;
   #session: ResourceSession | undefined;
@@ -15,35 +15,31 @@ export class Served {
   #planned = false;
 
   constructor(resource: ResourceImpl<unknown>, line: number, say: (message: FromHub) => void) {
-    this.#resource = resource;
+    this.resource = resource;
     this.#line = line;
     this.#say = say;
   }
 
   take(head: string, body: Uint8Array | undefined): void {
-    this.#release ??= this.#resource.acquire();
-    const { session } = this.#resource;
+    this.#release ??= this.resource.acquire();
+    const { session } = this.resource;
     if (session === undefined) return this.#broken(head);
     try {
       if (session !== this.#session) this.#serve(session);
       this.#serving!.take(head, body);
     } catch (error) {
-      this.#say({ line: this.#line, broken: toError(error, this.#resource.name).message });
+      this.#say({ line: this.#line, broken: toError(error, this.resource.name).message });
     }
     this.#soon();
-  }
-
-  resume(): void {
-    this.#resource.resume();
   }
 
   async refresh(number: number, reset: boolean): Promise<void> {
     const line = this.#line;
     try {
-      await this.#resource.refresh({ reset });
+      await this.resource.refresh({ reset });
       this.#say({ line, refreshed: number });
     } catch (error) {
-      this.#say({ line, refreshed: number, error: plain(toError(error, this.#resource.name)) });
+      this.#say({ line, refreshed: number, error: plain(toError(error, this.resource.name)) });
     }
   }
 
@@ -65,10 +61,10 @@ export class Served {
 
   /** It has no half in the core: it failed for good, which is what each call ends with, or was closed for want of memory. */
   #broken(head: string): void {
-    const { error } = this.#resource.told();
+    const { error } = this.resource.told();
     const { begin } = JSON.parse(head) as { begin?: number };
     const line = this.#line;
-    if (error === undefined) this.#say({ line, broken: `${this.#resource.name} is not open in the worker` });
+    if (error === undefined) this.#say({ line, broken: `${this.resource.name} is not open in the worker` });
     else if (begin !== undefined) {
       const { code, message } = error;
       this.#say({ line, head: JSON.stringify({ end: begin, code, message }), body: undefined });

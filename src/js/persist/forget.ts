@@ -1,3 +1,4 @@
+import { timer, unheld } from "../host/timer.js";
 import { invalid } from "../options/kinds.js";
 import { got, type Stores, transact, under } from "./database.js";
 
@@ -21,8 +22,15 @@ export async function forgetPersisted(identity: string): Promise<void> {
   await transact("readwrite", work, "strict");
 }
 
-/** How often an identity was forgotten. Undefined where there is no storage. */
+/** How long a storage may take to say that. Some are asked and never answer. */
+const MAX_READ_MS = 3_000;
+
+/** How often an identity was forgotten. Undefined where there is no storage, or none that answers in time. */
 export async function epochOf(identity: string): Promise<number | undefined> {
   if (globalThis.indexedDB === undefined) return undefined;
-  return transact("readonly", async ({ epochs }) => (await got<number | undefined>(epochs.get(identity))) ?? 0).catch(() => undefined);
+  const read = transact("readonly", async ({ epochs }) => (await got<number | undefined>(epochs.get(identity))) ?? 0);
+  return new Promise((resolve) => {
+    const late = unheld(timer(() => resolve(undefined), MAX_READ_MS));
+    read.then(resolve, () => resolve(undefined)).finally(() => clearTimeout(late));
+  });
 }

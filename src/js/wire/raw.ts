@@ -83,6 +83,8 @@ export interface RawKubernetes {
   fellBack?: ((server: string) => void) | undefined; // its WebSockets are refused: called once
   credentials: string;
   auth?: (() => unknown) | undefined; // MaybePromise<{ headers?, token?, subprotocols?, query? }>
+  /** Who else may ask, where the server has refused these answers in one try, the last one just now. Undefined: nobody. */
+  others?: ((refused: readonly any[]) => unknown) | undefined; // MaybePromise<what auth gives | undefined>
   fetch: Function;
   WebSocket: Function | undefined;
   encoder?: FrameEncoder | undefined; // of the texts that sockets bring; otherwise a TextEncoder

@@ -1,5 +1,7 @@
 //! Writes, in the form that the API takes them: method, path, query, type of the body, and body.
 
+use std::borrow::Cow;
+
 use super::path::{list_in, object_path, path_of, with_subresource};
 use super::query::{Selection, collection_query, write_query};
 use crate::json::write::Document;
@@ -102,11 +104,11 @@ impl WriteRequest {
     }
 
     /// The body.
-    pub fn into_body(self) -> Vec<u8> {
+    pub fn body(&self) -> Cow<'_, [u8]> {
         match self {
-            Self::Create { document, .. } | Self::Update { document, .. } => document,
-            Self::Patch { patch, .. } => patch.document,
-            Self::Delete { options, .. } | Self::DeleteCollection { options, .. } => options.document(),
+            Self::Create { document, .. } | Self::Update { document, .. } => document.into(),
+            Self::Patch { patch, .. } => (&patch.document).into(),
+            Self::Delete { options, .. } | Self::DeleteCollection { options, .. } => options.document().into(),
         }
     }
 }
@@ -137,7 +139,7 @@ mod tests {
         let selection = Selection { labels: Some("app=web".into()), fields: None };
         let (method, path) = (write.method(), write.path("/api/v1/pods").unwrap());
         let (query, content) = (write.query("/api/v1/pods", &selection, &[]), write.content_type());
-        format!("{method} {path}?{query} {content} {}", String::from_utf8(write.into_body()).unwrap())
+        format!("{method} {path}?{query} {content} {}", String::from_utf8(write.body().into_owned()).unwrap())
     }
 
     fn object() -> ObjectName {

@@ -18,15 +18,23 @@ pub(super) struct Credentials {
     pub(super) token: Option<String>,
     pub(super) subprotocols: Vec<String>,
     pub(super) query: Vec<(String, String)>,
+    /// As it was given: whoever gave it knows it by that.
+    answer: JsValue,
 }
 
 impl Credentials {
     /// Asks `auth` anew: tokens expire.
     pub(super) async fn ask(auth: Option<&Function>) -> Result<Self, Error> {
         let Some(auth) = auth else { return Ok(Self::default()) };
-        let answer = auth.call0(&JsValue::UNDEFINED).map_err(|thrown| from_auth(&thrown))?;
-        let answer = JsFuture::from(Promise::resolve(&answer)).await.map_err(|thrown| from_auth(&thrown))?;
-        Self::read(&answer)
+        Self::read(given_by(auth.call0(&JsValue::UNDEFINED)).await?)
+    }
+
+    /// Those of somebody else, now that the server has refused these. `refused` has all answers that it has refused in this try.
+    pub(super) async fn others(&self, others: Option<&Function>, refused: &Array) -> Result<Option<Self>, Error> {
+        let Some(others) = others else { return Ok(None) };
+        refused.push(&self.answer);
+        let answer = given_by(others.call1(&JsValue::UNDEFINED, refused)).await?;
+        if answer.is_undefined() { Ok(None) } else { Self::read(answer).map(Some) }
     }
 
     /// Whether there are headers, of which browsers send none with a WebSocket.
@@ -40,19 +48,20 @@ impl Credentials {
     }
 
     /// Takes what the facade has checked: it names what cannot be meant.
-    fn read(answer: &JsValue) -> Result<Self, Error> {
+    fn read(answer: JsValue) -> Result<Self, Error> {
         let pair = |pair: JsValue| {
             let pair: Array = pair.unchecked_into();
             Some((pair.get(0).as_string()?, pair.get(1).as_string()?))
         };
-        let subprotocols = property(answer, "subprotocols").map(|given| Array::from(&given)).unwrap_or_default();
-        let query = property(answer, "query").map(|query| Object::entries(query.unchecked_ref())).unwrap_or_default();
+        let subprotocols = property(&answer, "subprotocols").map(|given| Array::from(&given)).unwrap_or_default();
+        let query = property(&answer, "query").map(|query| Object::entries(query.unchecked_ref())).unwrap_or_default();
         Ok(Self {
             // What lists its members by itself may do so once.
-            headers: property(answer, "headers").map(|given| headers_of(&given)).transpose()?,
-            token: text(answer, "token"),
+            headers: property(&answer, "headers").map(|given| headers_of(&given)).transpose()?,
+            token: text(&answer, "token"),
             subprotocols: subprotocols.iter().filter_map(|given| given.as_string()).collect(),
             query: query.iter().filter_map(pair).collect(),
+            answer,
         })
     }
 }
@@ -66,6 +75,12 @@ fn headers_of(given: &JsValue) -> Result<Headers, Error> {
 /// What is said of headers that no request can have. They may be secret.
 pub(super) fn unreadable() -> Error {
     Error::new(ErrorCode::Invalid, "auth: the headers cannot be read")
+}
+
+/// What a call gives in the end.
+async fn given_by(called: Result<JsValue, JsValue>) -> Result<JsValue, Error> {
+    let given = called.map_err(|thrown| from_auth(&thrown))?;
+    JsFuture::from(Promise::resolve(&given)).await.map_err(|thrown| from_auth(&thrown))
 }
 
 /// What `auth` threw. What the facade finds wrong with its answer is a mistake, and no refusal.

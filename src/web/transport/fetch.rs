@@ -29,7 +29,7 @@ pub(super) struct Request<'a> {
     /// The header `Accept`.
     pub(super) accept: &'a str,
     /// A media type and bytes of it.
-    pub(super) content: Option<(&'a str, Vec<u8>)>,
+    pub(super) content: Option<(&'a str, &'a [u8])>,
 }
 
 impl Fetch {
@@ -43,7 +43,7 @@ impl Fetch {
         set(&init, "cache", &"no-store".into());
         set(&init, "headers", &merged(credentials, accept, content.as_ref().map(|(media_type, _)| *media_type))?);
         if let Some((_, body)) = content {
-            set(&init, "body", &Uint8Array::from(body.as_slice()));
+            set(&init, "body", &Uint8Array::from(body));
         }
         set(&init, "signal", &abort.signal());
         let answer = self.function.call2(&JsValue::UNDEFINED, &url.into(), &init).map_err(|thrown| from_thrown(&thrown))?;

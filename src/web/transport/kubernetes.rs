@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
-use js_sys::Function;
+use js_sys::{Array, Function};
 use wasm_bindgen::{JsCast, JsValue};
 
 use super::body::Body;
@@ -13,8 +13,8 @@ use super::fetch::{Fetch, Request};
 use super::websocket::{self, Encoder};
 use crate::runtime::SharedRuntime;
 use crate::source::kubernetes::{
-    ColumnsSeen, Connector, Form, Selection, Transport, Unopened, Wire, frames, group_of, in_namespace, list_in, list_query, namespace_of,
-    object_path, object_query, row_of_answer, rows_of_frames, rows_of_page, watch_query, with_subresource,
+    ColumnsSeen, Connector, Form, Selection, Transport, Unopened, Wire, asked_in_turn, frames, group_of, in_namespace, list_in, list_query,
+    namespace_of, object_path, object_query, row_of_answer, rows_of_frames, rows_of_page, watch_query, with_subresource,
 };
 use crate::source::page::read_all;
 use crate::source::{Collection, FrameStream, ListRequest, ObjectName, PageStream, Source, Turn, WatchRequest, WriteRequest};
@@ -46,6 +46,8 @@ struct Api {
     sockets: Option<Function>,
     encoder: Option<Rc<Encoder>>,
     auth: Option<Function>,
+    /// Says who else may ask, where the server refuses who did.
+    others: Option<Function>,
     fetch: Fetch,
     /// By which protocol the server has answered. Only where the host has few connections.
     protocol: Option<Function>,
@@ -76,6 +78,7 @@ impl KubernetesSource {
             sockets,
             encoder,
             auth: given.function("auth"),
+            others: given.function("others"),
             fetch: Fetch { function: given.required_function("fetch"), mode: given.required("credentials") },
             protocol: given.function("protocol"),
             fell_back: given.function("fellBack"),
@@ -91,8 +94,12 @@ impl KubernetesSource {
         Self(Rc::new(Upstream::new(self.0.api.clone(), path)))
     }
 
-    async fn credentials(&self) -> Result<Credentials, Error> {
-        Credentials::ask(self.0.api.auth.as_ref()).await
+    /// Asks the server in the name of whoever may.
+    async fn asked<T>(&self, ask: impl AsyncFn(&Rc<Credentials>) -> Result<T, Error>) -> Result<T, Error> {
+        let Api { auth, others, .. } = &self.0.api;
+        let refused = Array::new();
+        let others = async |last: Rc<Credentials>| Ok(last.others(others.as_ref(), &refused).await?.map(Rc::new));
+        asked_in_turn(Rc::new(Credentials::ask(auth.as_ref()).await?), ask, others).await
     }
 
     fn url(&self, path: &str, query: &str) -> String {
@@ -169,11 +176,13 @@ impl Source for KubernetesSource {
     fn list(&self, request: ListRequest) -> LocalBoxFuture<'static, Result<PageStream, Error>> {
         let source = self.clone();
         async move {
-            let credentials = source.credentials().await?;
             let (path, request) = list_in(&source.0.path, request);
             let Api { selection, form, .. } = &source.0.api;
-            let url = source.url(&path, &list_query(&request, selection, &credentials.query));
-            let page = source.get_body(form.accept(true), &url, &credentials).await?.chunks();
+            let body = source.asked(async |credentials| {
+                let url = source.url(&path, &list_query(&request, selection, &credentials.query));
+                source.get_body(form.accept(true), &url, credentials).await
+            });
+            let page = body.await?.chunks();
             Ok(if *form == Form::Table { rows_of_page(page, source.0.columns.clone()) } else { page })
         }
         .boxed_local()
@@ -219,9 +228,11 @@ impl Source for KubernetesSource {
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
         let source = self.clone();
         async move {
-            let credentials = Rc::new(source.credentials().await?);
-            let watch = Watch { source: source.clone(), credentials };
-            let opened = source.0.connector.open(&watch, &request, source.protocol().as_deref()).await;
+            let opened = source.asked(async |credentials| {
+                let watch = Watch { source: source.clone(), credentials: credentials.clone() };
+                source.0.connector.open(&watch, &request, source.protocol().as_deref()).await
+            });
+            let opened = opened.await;
             if source.0.connector.fell_back() {
                 source.tell_fell_back();
             }
@@ -243,12 +254,13 @@ impl Source for KubernetesSource {
         let source = self.clone();
         async move {
             let path = with_subresource(object_path(&source.0.path, &object)?, subresource.as_deref());
-            let credentials = source.credentials().await?;
-            let url = source.url(&path, &object_query(&credentials.query));
             // A part with an address of its own is no row of the Table.
             let form = if subresource.is_none() { source.0.api.form } else { Form::Whole };
-            let document = read_all(source.get_body(form.accept(false), &url, &credentials).await?.chunks()).await?;
-            source.answer(form, document)
+            let body = source.asked(async |credentials| {
+                let url = source.url(&path, &object_query(&credentials.query));
+                source.get_body(form.accept(false), &url, credentials).await
+            });
+            source.answer(form, read_all(body.await?.chunks()).await?)
         }
         .boxed_local()
     }
@@ -259,12 +271,14 @@ impl Source for KubernetesSource {
             let Api { selection, fetch, form, .. } = &source.0.api;
             let path = &source.0.path;
             let (method, content_type, own) = (request.method(), request.content_type(), request.path(path)?);
-            let credentials = source.credentials().await?;
-            let url = source.url(&own, &request.query(path, selection, &credentials.query));
             let form = if request.answers_object() { *form } else { Form::Whole };
-            let sent = Request { method, accept: form.accept(false), content: Some((content_type, request.into_body())) };
-            let document = read_all(fetch.send(sent, &url, &credentials).await?.chunks()).await?;
-            source.answer(form, document)
+            let sent = request.body();
+            let body = source.asked(async |credentials| {
+                let url = source.url(&own, &request.query(path, selection, &credentials.query));
+                let request = Request { method, accept: form.accept(false), content: Some((content_type, &sent)) };
+                fetch.send(request, &url, credentials).await
+            });
+            source.answer(form, read_all(body.await?.chunks()).await?)
         }
         .boxed_local()
     }
