@@ -85,7 +85,7 @@ export async function findsTheWorker(url, options) {
     const { page, noise, close } = await openPage(`${url}${url.includes("?") ? "&" : "?"}mode=${mode}`, options);
     try {
       await page.waitForFunction(() => document.querySelectorAll("#pods li").length > 5, undefined, { timeout: 60_000 });
-      assert.equal(await text(page, "#mode"), mode);
+      assert.equal(await text(page, "#mode"), mode, noise.join("\n"));
       assert.deepEqual(noise, [], "the console has nothing to complain about");
     } finally {
       await close();
