@@ -1,4 +1,5 @@
-import { needWorkers, type StartWorker } from "./workers.js";
+import { leftBehind } from "../host/moved.js";
+import { needWorkers, startAt, type StartWorker } from "./workers.js";
 
 /**
  * Starts the worker's script, which lies beside the entries. Bundlers find it by these very expressions, and bundle it by itself. So nothing that
@@ -6,6 +7,8 @@ import { needWorkers, type StartWorker } from "./workers.js";
  */
 export const startWorker: StartWorker = (mode, name) => {
   needWorkers(mode);
+  const elsewhere = leftBehind(import.meta.url, "worker.js");
+  if (elsewhere !== undefined) return startAt(mode, name, elsewhere.href);
   return mode === "shared"
     ? new SharedWorker(new URL("../worker.js", import.meta.url), { type: "module", name })
     : new Worker(new URL("../worker.js", import.meta.url), { type: "module", name });

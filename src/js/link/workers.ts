@@ -45,7 +45,8 @@ export function needWorkers(mode: SharedMode): void {
   if (typeof (globalThis as Record<string, unknown>)[needed] !== "function") throw new Error(`this host has no ${needed}`);
 }
 
-function startAt(mode: SharedMode, name: string, address: string): Worker | SharedWorker {
+/** @throws where the host has no such workers. */
+export function startAt(mode: SharedMode, name: string, address: string): Worker | SharedWorker {
   needWorkers(mode);
   const options = { type: "module", name } as const;
   return mode === "shared" ? new SharedWorker(address, options) : new Worker(address, options);
