@@ -121,6 +121,9 @@ impl Table {
 
     fn set(&mut self, name: usize, pod: Pod) {
         self.version += 1;
+        // Of each object one answer is kept. What was answered for other fields may be asked for again, if they come back.
+        let key = format!("pod-{name}");
+        self.asked.retain(|(of, column), fields| *of != key || pod.fields(*column) == *fields);
         let new = pod.object(name, self.version, &self.fields);
         let old = self.held.insert(name, (pod, new.clone())).map(|(_, object)| object);
         self.change(old.as_ref(), Some(&new));
