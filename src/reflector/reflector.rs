@@ -63,7 +63,7 @@ pub struct Reflector {
     /// The same where another cache has kept it, and confirms it by its watch.
     pub(super) provisional: bool,
     /// Of which history the last state was, where another cache said so.
-    history: Option<History>,
+    pub(super) history: Option<History>,
     page_size: u32,
     watch_list: bool,
 }
@@ -227,7 +227,7 @@ impl Reflector {
         self.order.replace(&list.version)?;
         self.order.join(list.ahead);
         self.host.control.refresh.set(false);
-        let kept_at = list.kept_at.filter(|_| !self.listed);
+        let kept_at = list.kept_at.filter(|_| !self.listed || was_kept);
         self.listed = true;
         if self.quarantine.listed(list.quarantined)? {
             self.sink.send(Message::Quarantine(self.quarantine.all())).await;

@@ -211,6 +211,7 @@ impl Reflector {
     pub(super) fn watch_request(&self, from: &Version) -> WatchRequest {
         WatchRequest {
             resource_version: from.to_string(),
+            history: self.history,
             allow_watch_bookmarks: true,
             timeout_seconds: self.liveness.watch_timeout(&mut self.host.random()),
             ..WatchRequest::default()

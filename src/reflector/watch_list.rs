@@ -71,6 +71,7 @@ impl Reflector {
     async fn attempt(&mut self, unset: bool) -> Attempt {
         let request = WatchRequest {
             resource_version: self.order.last().filter(|_| !unset).map(ToString::to_string).unwrap_or_default(),
+            history: None,
             resource_version_match: Some("NotOlderThan".into()),
             send_initial_events: Some(true),
             allow_watch_bookmarks: true,

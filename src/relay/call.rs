@@ -1,6 +1,6 @@
 //! What is asked of a source, as a head and its document.
 
-use super::head::{flag, is_set, set_flag, text, unknown, whole, write_flag, write_number};
+use super::head::{flag, is_set, read_history, set_flag, text, unknown, whole, write_flag, write_history, write_number};
 use super::message::Call;
 use crate::json::value::Value;
 use crate::json::write::Document;
@@ -31,6 +31,9 @@ pub(super) fn write_call(head: &mut Document, call: Call) -> Vec<u8> {
             head.text("call", "watch")
                 .text("resourceVersion", &request.resource_version)
                 .optional("resourceVersionMatch", request.resource_version_match.as_deref());
+            if let Some(history) = request.history {
+                write_history(head, history);
+            }
             write_flag(head, "sendInitialEvents", request.send_initial_events);
             set_flag(head, "allowWatchBookmarks", request.allow_watch_bookmarks);
             write_number(head, "timeoutSeconds", Some(request.timeout_seconds));
@@ -60,6 +63,7 @@ pub(super) fn read_call(head: &Value, document: Vec<u8>) -> Result<Call, Error> 
         "held" => Call::Held,
         "watch" => Call::Watch(WatchRequest {
             resource_version: text(head, "resourceVersion")?.unwrap_or_default(),
+            history: read_history(head),
             resource_version_match: text(head, "resourceVersionMatch")?,
             send_initial_events: flag(head, "sendInitialEvents")?,
             allow_watch_bookmarks: is_set(head, "allowWatchBookmarks")?,

@@ -14,6 +14,8 @@ use crate::time::WallTime;
 use crate::version::Version;
 use crate::watch::{EventKind, WatchEvent};
 
+use super::head::{read_history, write_history};
+
 use futures::stream::{self, StreamExt};
 
 /// Bytes of a page that are made at once. What reads them has its turn in between.
@@ -45,7 +47,7 @@ pub(super) fn parcels(objects: Vec<Rc<Object>>) -> ParcelStream {
 pub(super) fn state_head(version: &Version, history: History, kept_at: Option<WallTime>) -> Vec<u8> {
     let kept_at = kept_at.map(|at| at.as_unix_millis().to_string());
     let mut head = Document::new();
-    head.text("version", &version.to_string()).text("cache", &history.cache.to_string()).text("resets", &history.resets.to_string());
+    write_history(head.text("version", &version.to_string()), history);
     head.optional("keptAt", kept_at.as_deref()).finish().into_bytes()
 }
 
@@ -53,9 +55,7 @@ pub(super) fn state_head(version: &Version, history: History, kept_at: Option<Wa
 pub(super) fn read_state_head(head: &[u8]) -> Option<(Version, History, Option<WallTime>)> {
     let head = Value::parse(head).ok()?;
     let kept_at = head.text("keptAt")?.map(|at| at.parse().map(WallTime::from_unix_millis)).transpose().ok()?;
-    let number = |name: &str| head.text(name)??.parse().ok();
-    let history = History { cache: number("cache")?, resets: number("resets")? };
-    Some((Version::parse(head.text("version")??).ok()?, history, kept_at))
+    Some((Version::parse(head.text("version")??).ok()?, read_history(&head)?, kept_at))
 }
 
 /// The body of a page, made as it is read.

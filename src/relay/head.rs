@@ -3,7 +3,7 @@
 use super::message::{CallId, Described};
 use crate::json::value::Value;
 use crate::json::write::Document;
-use crate::source::Collection;
+use crate::source::{Collection, History};
 use crate::status::{Error, ErrorCode, Status};
 
 /// Begins a head: what it is about, and the number of its call.
@@ -46,6 +46,17 @@ pub(super) fn flag(of: &Value, name: &str) -> Result<Option<bool>, Error> {
 
 pub(super) fn is_set(of: &Value, name: &str) -> Result<bool, Error> {
     Ok(flag(of, name)?.unwrap_or_default())
+}
+
+/// Its numbers are texts: they are larger than other numbers here.
+pub(super) fn write_history(document: &mut Document, history: History) {
+    document.text("cache", &history.cache.to_string()).text("resets", &history.resets.to_string());
+}
+
+/// `None` where there is none.
+pub(super) fn read_history(of: &Value) -> Option<History> {
+    let number = |name: &str| of.text(name)??.parse().ok();
+    Some(History { cache: number("cache")?, resets: number("resets")? })
 }
 
 pub(super) fn write_flag(document: &mut Document, name: &str, flag: Option<bool>) {

@@ -99,7 +99,7 @@ mod tests {
     use crate::connection::Connection;
     use crate::message::Quarantined;
     use crate::source::{
-        Collection, DeleteOptions, ListRequest, Narrow, ObjectName, Patch, PatchType, Preconditions, Standing, WatchRequest,
+        Collection, DeleteOptions, History, ListRequest, Narrow, ObjectName, Patch, PatchType, Preconditions, Standing, WatchRequest,
         WriteParameters, WriteRequest,
     };
     use crate::status::{ErrorCode, Status};
@@ -147,6 +147,10 @@ mod tests {
         )
     }
 
+    fn history() -> impl Strategy<Value = Option<History>> {
+        option::of((any::<u64>(), any::<u64>()).prop_map(|(cache, resets)| History { cache, resets }))
+    }
+
     fn call() -> impl Strategy<Value = Call> {
         let kinds = [PatchType::Merge, PatchType::Strategic, PatchType::Json, PatchType::Apply];
         let patch = (prop::sample::select(kinds.to_vec()), bytes(), any::<bool>());
@@ -162,10 +166,17 @@ mod tests {
                 })
             ),
             Just(Call::Held),
-            (word(), maybe(), option::of(any::<bool>()), any::<bool>(), any::<u32>()).prop_map(
-                |(resource_version, resource_version_match, send_initial_events, allow_watch_bookmarks, timeout_seconds)| Call::Watch(
-                    WatchRequest { resource_version, resource_version_match, send_initial_events, allow_watch_bookmarks, timeout_seconds }
-                )
+            (word(), history(), maybe(), option::of(any::<bool>()), any::<bool>(), any::<u32>()).prop_map(
+                |(resource_version, history, resource_version_match, send_initial_events, allow_watch_bookmarks, timeout_seconds)| {
+                    Call::Watch(WatchRequest {
+                        resource_version,
+                        history,
+                        resource_version_match,
+                        send_initial_events,
+                        allow_watch_bookmarks,
+                        timeout_seconds,
+                    })
+                }
             ),
             (named(), maybe()).prop_map(|(object, subresource)| Call::Get(object, subresource)),
             (word(), maybe(), bytes(), parameters()).prop_map(|(namespace, of, document, parameters)| Call::Write(WriteRequest::Create {

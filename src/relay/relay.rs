@@ -12,7 +12,7 @@ use crate::cache::{Cacher, Flush, ListOptions, Resource, signal};
 use crate::connection::Phase;
 use crate::selector::field::escape;
 use crate::source::{
-    Collection, FrameStream, HeldState, ListRequest, Narrow, ObjectName, PageStream, Source, Standing, WatchRequest, WriteRequest,
+    Collection, FrameStream, HeldState, History, ListRequest, Narrow, ObjectName, PageStream, Source, Standing, WatchRequest, WriteRequest,
 };
 use crate::status::{Error, Status};
 use crate::version::Version;
@@ -69,11 +69,14 @@ fn options(request: ListRequest) -> ListOptions {
 }
 
 /// Opens a watch. Fails with 410 Expired for a version of an earlier history: what came from there on would not be told.
-fn open(streams: &Rc<Streams>, resource: &Rc<Resource>, options: WatchOptions) -> Result<FrameStream, Error> {
+fn open(streams: &Rc<Streams>, resource: &Rc<Resource>, history: Option<History>, options: WatchOptions) -> Result<FrameStream, Error> {
     let from = options.resource_version.as_deref().and_then(|text| Version::parse(text).ok());
-    resource.with(|cacher| match from.filter(|from| cacher.held().is_past(from)) {
-        Some(from) => Err(Error::from(Status::too_old(from, cacher.version()))),
-        None => Ok(()),
+    resource.with(|cacher| {
+        let is_replaced = history.is_some_and(|history| cacher.history().replaces(history));
+        match from.filter(|from| is_replaced || cacher.held().is_past(from)) {
+            Some(from) => Err(Error::from(Status::too_old(from, cacher.version()))),
+            None => Ok(()),
+        }
     })?;
     Ok(streams.open(resource, options).boxed_local())
 }
@@ -102,6 +105,7 @@ impl Source for Relay {
     }
 
     fn watch(&self, request: WatchRequest) -> LocalBoxFuture<'static, Result<FrameStream, Error>> {
+        let history = request.history;
         let options = WatchOptions {
             resource_version: Some(request.resource_version),
             resource_version_match: request.resource_version_match,
@@ -115,11 +119,11 @@ impl Source for Relay {
             let (streams, resource) = (self.streams.clone(), self.resource.clone());
             return async move {
                 confirmed.await.unwrap_or_else(|_| Err(Error::closed()))?;
-                open(&streams, &resource, options)
+                open(&streams, &resource, history, options)
             }
             .boxed_local();
         }
-        let watch = open(&self.streams, &self.resource, options);
+        let watch = open(&self.streams, &self.resource, history, options);
         if self.source.polls() {
             self.tell_poll();
         }

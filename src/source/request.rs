@@ -1,5 +1,7 @@
 //! What a list and a watch ask of a source.
 
+use super::history::History;
+
 /// What a list asks for; unset fields are left out of the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListRequest {
@@ -33,6 +35,8 @@ pub struct Narrow {
 pub struct WatchRequest {
     /// `resourceVersion` to start after; empty leaves it unset.
     pub resource_version: String,
+    /// Of which history that is, where it came from a cache. No server is told.
+    pub history: Option<History>,
     /// `resourceVersionMatch`: `NotOlderThan` where initial events are asked for.
     pub resource_version_match: Option<String>,
     /// `sendInitialEvents`: the state comes first, as ADDED events, and a bookmark with an annotation of its own ends it.

@@ -78,7 +78,7 @@ const kept = (page) =>
         all("blocks", "getAllKeys"),
         all("blocks", "getAll"),
       ]);
-      const ours = heads.filter(({ head }) => head instanceof Uint8Array);
+      const ours = heads.filter((state) => state?.head instanceof Uint8Array && state.head.length > 16);
       const text = [...ours.map(({ head }) => head), ...bytes].map((part) => new TextDecoder("latin1").decode(part)).join("\n");
       return { states, blocks, text, versions: ours.map(({ head }) => JSON.parse(new TextDecoder().decode(head).slice(16)).version) };
     } finally {
@@ -235,6 +235,24 @@ test("a cache whose identity was forgotten keeps nothing that it opens later eit
   await page.waitForTimeout(4_000);
   assert.deepEqual((await kept(page)).states, []);
   assert.deepEqual(page.said, []);
+});
+
+test("a cache that was open when its identity was forgotten keeps nothing of what it uses first afterwards", async (t) => {
+  const { server, open } = await profile(t);
+  const page = await open({ persist: undefined });
+  await page.evaluate(async (token) => {
+    const { createWatchCache } = await import("/dist/index.js");
+    const cache = createWatchCache({ identity: "jane", persist: {}, auth: () => ({ token }) });
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    await globalThis.forgetPersisted("jane");
+    await cache.resource("nodes").synced();
+  }, TOKEN);
+  await page.waitForTimeout(4_000);
+  assert.deepEqual((await kept(page)).states, []);
+  assert.deepEqual(page.said, []);
+  // Who signs in after that is kept.
+  const again = await open();
+  await untilKept(again, isWhole(server));
 });
 
 test("what somebody else has removed is not written in parts", async (t) => {

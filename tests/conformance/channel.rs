@@ -220,6 +220,33 @@ fn a_state_that_has_gone_back_is_taken_by_who_came_meanwhile_and_by_who_was_away
     }
 }
 
+/// The server has come further than where it was when it was reset. So the versions alone tell nothing.
+#[test]
+fn who_was_away_while_the_state_went_back_does_not_go_on_from_the_history_before() {
+    let (rig, relay) = relay(&Setup::default());
+    let channel = Channel::new(relay, rig.time.clone());
+    let away = late(&rig, channel.remote.clone());
+    rig.run(1_000);
+    away.pause();
+    rig.run(100);
+    rig.upstream.behind.set(1);
+    rig.upstream.drop_streams();
+    rig.run(2_000);
+    rig.wait(rig.resource.clone().reset()).unwrap();
+    rig.upstream.behind.set(0);
+    for number in 0..5 {
+        rig.upstream.put("default", &format!("new-{number}"));
+    }
+    rig.run(5_000);
+    let lists = || away.with(|cacher| cacher.metrics().initializations.get());
+    let before = lists();
+    away.resume();
+    rig.run(5_000);
+    assert_eq!(away.with(|cacher| cacher.status().phase), Phase::Live);
+    assert!(rows_of(&away) == rig.rows());
+    assert_eq!(lists(), before + 1, "it has listed, and not gone on");
+}
+
 #[test]
 fn an_answer_that_is_an_error_is_one_at_the_other_end() {
     let (rig, relay) = relay(&Setup::default());

@@ -31,3 +31,19 @@ test("a host without storage lists, says so once however many resources there ar
   assert.deepEqual(warned, ["watchcache: what is held is not kept for the next start: this host has no IndexedDB"]);
   await forgetPersisted("jane");
 });
+
+test("a storage that never answers fails what forgets after ten seconds", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const given = Object.getOwnPropertyDescriptor(globalThis, "indexedDB");
+  Object.defineProperty(globalThis, "indexedDB", { value: { open: () => ({}) }, configurable: true });
+  t.after(() => (given === undefined ? delete globalThis.indexedDB : Object.defineProperty(globalThis, "indexedDB", given)));
+  let error;
+  forgetPersisted("jane").catch((thrown) => (error = thrown));
+  t.mock.timers.tick(9_999);
+  await Promise.resolve();
+  assert.equal(error, undefined);
+  t.mock.timers.tick(1);
+  for (let i = 0; i < 10; i++) await Promise.resolve();
+  assert.equal(error?.code, "timeout");
+  assert.match(error.message, /has not answered for 10 seconds, and may still have what was kept/);
+});

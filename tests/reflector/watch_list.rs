@@ -30,6 +30,7 @@ fn watch_requests(rig: &ReflectorRig) -> Vec<WatchRequest> {
 fn for_state(version: &str) -> WatchRequest {
     WatchRequest {
         resource_version: version.into(),
+        history: None,
         resource_version_match: Some("NotOlderThan".into()),
         send_initial_events: Some(true),
         allow_watch_bookmarks: true,

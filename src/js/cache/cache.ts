@@ -74,7 +74,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   readonly #lines = new Map<ResourceImpl<any>, Line[]>();
   /** The storage of those whose state is kept. */
   readonly #keepers = new Map<ResourceImpl<any>, Keeper>();
-  readonly #beginning: Beginning = {};
+  readonly #beginning: Beginning = { at: Date.now() };
   #saidNotKept = false;
   readonly #forgotten = new FinalizationRegistry<string>((key) => {
     if (this.#resources.get(key)?.deref() === undefined) this.#resources.delete(key);

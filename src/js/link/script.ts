@@ -1,4 +1,4 @@
-import { leftBehind } from "../host/moved.js";
+import { leftBehind } from "../wasm/address.js";
 import { needWorkers, startAt, type StartWorker } from "./workers.js";
 
 /**
@@ -7,7 +7,7 @@ import { needWorkers, startAt, type StartWorker } from "./workers.js";
  */
 export const startWorker: StartWorker = (mode, name) => {
   needWorkers(mode);
-  const elsewhere = leftBehind(import.meta.url, "worker.js");
+  const elsewhere = leftBehind("worker.js");
   if (elsewhere !== undefined) return startAt(mode, name, elsewhere.href);
   return mode === "shared"
     ? new SharedWorker(new URL("../worker.js", import.meta.url), { type: "module", name })

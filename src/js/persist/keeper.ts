@@ -3,8 +3,9 @@ import type { RawKeeper, RawKept } from "../wire/raw.js";
 import { disconnect, got, type State, type StateKey, type Stores, transact, under } from "./database.js";
 import { Writing } from "./writing.js";
 
-/** How often the identity of a cache had been forgotten when it began. All its keepers have the one. */
+/** When a cache began, by the date, and when its identity had been forgotten before. All its keepers have the one. */
 export interface Beginning {
+  readonly at: number;
   epoch?: number | undefined;
 }
 
@@ -116,7 +117,8 @@ export class Keeper implements RawKeeper {
   /** Whether the identity was forgotten since its cache began. */
   async #isForgotten({ epochs }: Stores): Promise<boolean> {
     const epoch = (await got<number | undefined>(epochs.get(this.#key[0]))) ?? 0;
-    return epoch !== (this.#beginning.epoch ??= epoch);
+    // It may have been before any of them has asked.
+    return epoch !== (this.#beginning.epoch ??= epoch) || epoch > this.#beginning.at;
   }
 
   /** Whether nobody else has written or removed what this one knows. Somebody may have needed the room, or have cleared the storage. */

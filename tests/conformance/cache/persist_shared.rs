@@ -10,7 +10,8 @@ use super::persist::{DAY, damaged, hear_nothing, kept, names, page, requests};
 use crate::helpers::channel::{Channel, relay_over};
 use crate::helpers::disk::Opened;
 use crate::helpers::rig::{Rig, Setup};
-use crate::helpers::upstream::{ListFault, Shared, Upstream};
+
+use crate::helpers::upstream::{ListFault, Shared, Upstream, WatchFault};
 
 #[test]
 fn who_shares_what_was_kept_shows_it_as_stale_and_hears_when_it_is_confirmed() {
@@ -66,6 +67,32 @@ fn who_shares_what_was_kept_of_a_server_that_was_reset_gets_what_is_there_now() 
         tab.run(1_000);
         assert_eq!(names(&tab), ["ns/else", "ns/more"]);
     }
+}
+
+/// The relay ends before the server has said a word, and the next one has no more than what was kept either.
+#[test]
+fn what_was_kept_and_is_given_again_is_no_word_of_the_server() {
+    let (before, disk) = kept(3);
+    let faults = std::iter::repeat_with(|| WatchFault::Hang).take(20);
+    before.upstream.watch_faults.borrow_mut().extend(faults);
+    let worker = page(&before, &disk);
+    let channel = Channel::new(relay_over(worker.resource.clone(), Rc::new(Shared(before.upstream.clone()))), before.time.clone());
+    let tab = Rig::over(&Setup::default(), before.time.clone(), before.upstream.clone(), channel.remote.clone());
+    let mut synced = tab.resource.clone().synced().boxed_local();
+    worker.resource.start();
+    tab.resource.start();
+    tab.run(1_000);
+    let since = tab.status().stale_since;
+    for _ in 0..3 {
+        channel.die(50);
+        for _ in 0..30 {
+            tab.run(100);
+            let status = tab.status();
+            assert!(status.stale && status.stale_since == since && status.phase != Phase::Live, "{status:?}");
+            assert!((&mut synced).now_or_never().is_none());
+        }
+    }
+    assert_eq!(names(&tab).len(), 3);
 }
 
 /// What it was given was no word of the server, so the next relay may have an older state.
