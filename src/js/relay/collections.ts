@@ -175,7 +175,9 @@ export class Collections {
     );
     // Not twice for one reason, and yet again should it have come to nothing.
     held.olderSince = performance.now();
-    held.past = BigInt(resource.resourceVersion ?? 0);
+    const reached = BigInt(resource.resourceVersion ?? 0);
+    // It may be restored twice.
+    if (reached > (held.past ?? 0n)) held.past = reached;
     // What is written from now on counts by the new versions, and what was written before is in the list.
     this.#restored(collection);
     // Why it failed the status tells.
