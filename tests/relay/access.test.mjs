@@ -198,3 +198,32 @@ test("one client has so many watches at once, over either way, and another one a
   for (const deadline = Date.now() + 5_000; (await metrics()).watchcache_relay_clients > 0; await sleep(20))
     assert.ok(Date.now() < deadline, "nobody is left");
 });
+
+test("a watch that the relay cannot read, or by the old path, counts as any, and ends before the relay does", async (t) => {
+  const { relay, jane, metrics } = await relayed(t, { relay: { maxWatches: 2 } });
+  const names = { authorization: `Bearer ${JANE}` };
+  const ask = (path, headers = names) => fetch(relay.url + path, { headers });
+  const open = [await ask(`${PODS}?watch=1&resourceVersion=0&x=1`), await ask("/api/v1/watch/pods?resourceVersion=0")];
+  assert.deepEqual(
+    open.map(({ status }) => status),
+    [200, 200],
+  );
+  const more = [
+    `${PODS}?watch=1&x=1`,
+    `${PODS}?watch=&x=1`,
+    `${PODS}?%77atch=yes`,
+    "/api/v1/watch/pods",
+    "/apis/apps/v1//w%61tch/deployments",
+  ];
+  for (const path of more) assert.equal((await ask(path)).status, 429, path);
+  assert.equal((await jane.watch(PODS, { x: 1 }).refusal()).status, 429);
+  for (const path of [`${PODS}?watch=0&x=1`, `${PODS}?watch=False&x=1`, PODS, "/api/v1/namespaces/watch/pods"])
+    assert.notEqual((await ask(path)).status, 429, path);
+  const counted = await metrics();
+  assert.equal(counted['watchcache_relay_requests_total{by="server",verb="watch"}'], 2);
+  assert.equal(counted.watchcache_relay_clients, 1);
+  const [since, drained] = [performance.now(), relay.drain()];
+  assert.equal((await ask(`${PODS}?watch=1&x=1`)).status, 503, "none begins any more");
+  await Promise.all([...open.map((stream) => stream.text().catch(() => {})), drained]);
+  assert.ok(performance.now() - since < 3_000, "nobody waits for them");
+});

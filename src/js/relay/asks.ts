@@ -66,6 +66,23 @@ export function readAsk(method: string | undefined, url: string | undefined): As
   return { verb: watch === true ? "watch" : "list", group, version, resource, namespace, options: rest as AskOptions };
 }
 
+/** The old paths of watches, such as `/api/v1/watch/pods`. */
+const WATCH_PATH = /^\/+(?:api|apis\/+[^/]+)\/+[^/]+\/+watch\//;
+
+/** Whether the server would take a request for a watch, also where {@link readAsk} leaves it to the server. Then it stays open as any watch. */
+export function asksToWatch(method: string | undefined, url: string | undefined): boolean {
+  if (method !== "GET" || url === undefined) return false;
+  const [path = "", query = ""] = url.split(/\?(.*)/s, 2);
+  const [watch] = new URLSearchParams(query).getAll("watch");
+  // By the server's rule it is enough that the parameter is there.
+  if (watch !== undefined && !["0", "false"].includes(watch.toLowerCase())) return true;
+  try {
+    return WATCH_PATH.test(decodeURIComponent(path));
+  } catch {
+    return false;
+  }
+}
+
 /** Undefined: not as clients write it. */
 function readValue(name: string, value: string): string | number | boolean | undefined {
   if ((NUMBERS as readonly string[]).includes(name)) return /^[0-9]{1,9}$/.test(value) ? Number(value) : undefined;

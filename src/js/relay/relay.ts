@@ -42,11 +42,13 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   const upstream = new Upstream(options.server, options.token);
   const clients = new Clients(options.maxWatches, metrics);
   const access = new Access(upstream, options.reviewMs, (verdict) => metrics.count("reviews", { verdict }));
+  const writes = new Writes();
   const collections = new Collections(options.server, upstream, {
     lingerMs: options.lingerMs,
     maxBytes: options.memoryBytes,
     counted: (verb) => metrics.count("upstream_requests", { verb }),
     lost: (collection) => clients.lost(collection),
+    restored: ({ group, resource }) => writes.forget(`${group}/${resource}`),
     warn,
   });
   const service = new Service({
@@ -56,7 +58,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     collections,
     metrics,
     discovery: new Discovery(upstream, warn),
-    writes: new Writes(),
+    writes,
     origins: new Origins(options.allowOrigins),
     exactLists: options.exactLists,
   });

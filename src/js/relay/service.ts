@@ -4,18 +4,19 @@ import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Access } from "./access.js";
 import { type Answer, answerOf, notReady, statusAnswer } from "./answers.js";
-import { type Ask, readAsk, selectsWhatStands, takesJson } from "./asks.js";
+import { type Ask, asksToWatch, readAsk, selectsWhatStands, takesJson } from "./asks.js";
 import { type Caller, callerOf, subprotocols } from "./callers.js";
 import type { Clients } from "./clients.js";
 import type { Collections, Held } from "./collections.js";
 import type { Discovery } from "./discovery.js";
+import { errorFrame } from "./frames.js";
 import { listOptionsOf, sendList } from "./lists.js";
 import { labelsOf, type Metrics } from "./metrics.js";
 import type { Origins } from "./origins.js";
 import { passRequest, passUpgrade } from "./pass.js";
 import { HttpSink, type Sink, WebSocketSink } from "./sinks.js";
 import type { Upstream } from "./upstream.js";
-import { openWatch, Watch, watchOptionsOf } from "./watches.js";
+import { openWatch, refusalOfPast, Watch, watchOptionsOf } from "./watches.js";
 import type { Writes } from "./writes.js";
 import { handshake, isHandshake } from "./websocket.js";
 
@@ -41,6 +42,8 @@ type Decision =
 
 const HEADERS = { "content-type": "application/json", "cache-control": "no-cache, private" };
 
+const aboutToStop = (): Answer => statusAnswer(503, "ServiceUnavailable", "the relay is about to stop: ask again", 1);
+
 export class Service {
   readonly #parts: Parts;
   /** No watch begins any more. */
@@ -63,8 +66,10 @@ export class Service {
       if (!response.headersSent) response.writeHead(answer.code, { ...answer.headers, ...headers });
       response.end(answer.body);
     };
+    const isWatch = asksToWatch(request.method, request.url);
     const pass = (ask?: Ask, caller?: Caller) =>
-      this.#pass(ask, caller, response, refuse, (refuse) => passRequest(this.#parts, request, response, headers, refuse));
+      this.#pass(isWatch, ask, caller, response, refuse, (refuse) => passRequest(this.#parts, request, response, headers, refuse));
+    if (isWatch && this.isDraining) return this.#refuse(aboutToStop(), "draining", refuse);
     try {
       const decision = await this.#decide(readAsk(request.method, request.url), callerOf(request), request.headers.accept);
       if (response.destroyed) return;
@@ -90,16 +95,19 @@ export class Service {
     const { origins, upstream } = this.#parts;
     socket.on("error", () => {});
     const refuse = (answer: Answer) => endUpgrade(socket, answer);
+    const isWatch = asksToWatch(request.method, request.url);
     const pass = (ask?: Ask, caller?: Caller) =>
-      this.#pass(ask, caller, socket, refuse, (refuse) => passUpgrade(upstream, request, socket, head, refuse));
+      this.#pass(isWatch, ask, caller, socket, refuse, (refuse) => passUpgrade(upstream, request, socket, head, refuse));
     if (!origins.lets(request)) {
       const message = "a WebSocket is opened by pages of this host alone, or of an origin that --allow-origin names";
       return this.#refuse(statusAnswer(403, "Forbidden", message), "origin", refuse);
     }
+    if (isWatch && this.isDraining) return this.#refuse(aboutToStop(), "draining", refuse);
     try {
       const ask = readAsk(request.method, request.url);
       const offered = subprotocols(request);
-      if (ask?.verb !== "watch" || offered === undefined || offered.rest.length > 1 || !isHandshake(request)) return pass();
+      if (ask?.verb !== "watch" || offered === undefined || offered.rest.length > 1 || !isHandshake(request))
+        return pass(ask, callerOf(request, offered?.token));
       const decision = await this.#decide(ask, callerOf(request, offered.token));
       if (socket.destroyed) return;
       if ("refusal" in decision) return this.#refuse(decision.refusal, decision.why, refuse);
@@ -116,9 +124,6 @@ export class Service {
   /** Nothing of what is held is shown before the server has said that this caller may see it. */
   async #decide(ask: Ask | undefined, caller: Caller | undefined, accept?: string): Promise<Decision> {
     const { access, collections, discovery, exactLists, writes } = this.#parts;
-    if (ask?.verb === "watch" && this.isDraining) {
-      return { refusal: statusAnswer(503, "ServiceUnavailable", "the relay is about to stop: ask again", 1), why: "draining" };
-    }
     const pass = { pass: true, ask, caller } as const;
     if (ask === undefined || caller === undefined || !takesJson(accept)) return pass;
     const namesNone = ask.options.resourceVersion === undefined && ask.options.continue === undefined;
@@ -152,6 +157,13 @@ export class Service {
     const labels = labelsOf(held.collection);
     const ends: (() => void)[] = [leave];
     try {
+      const past = refusalOfPast(held, ask);
+      if (past !== undefined) {
+        metrics.count("requests", { by: "relay", verb: "watch" });
+        const stream = sink();
+        stream.send(errorFrame(past.body));
+        return stream.end();
+      }
       const opened = await openWatch(held, watchOptionsOf(ask));
       ends.push(() => opened.watcher.stop());
       const watch = new Watch(held, opened, sink(), (events) => metrics.count("events", labels, events));
@@ -170,6 +182,7 @@ export class Service {
 
   /** A watch that the server serves counts as one, too. */
   #pass(
+    isWatch: boolean,
     ask: Ask | undefined,
     caller: Caller | undefined,
     stream: ServerResponse | Duplex,
@@ -177,8 +190,9 @@ export class Service {
     send: (refuse: (answer: Answer) => void) => void,
   ): void {
     const { clients, metrics } = this.#parts;
-    if (ask?.verb === "watch" && caller !== undefined) {
-      const leave = clients.enter(caller.id);
+    if (isWatch) {
+      // Those of whom it cannot be told who asks are one client together.
+      const leave = clients.enter(caller?.id ?? "");
       if (leave === undefined) return this.#tooMany(refuse);
       const remove = clients.add({ end: () => stream.destroy() });
       stream.once("close", () => {
@@ -186,7 +200,7 @@ export class Service {
         remove();
       });
     }
-    metrics.count("requests", { by: "server", verb: ask?.verb ?? "other" });
+    metrics.count("requests", { by: "server", verb: isWatch ? "watch" : (ask?.verb ?? "other") });
     send((answer) => this.#refuse(answer, "server", refuse));
   }
 

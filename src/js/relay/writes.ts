@@ -58,6 +58,11 @@ export class Writes {
     if ((this.#versions.get(written) ?? -1n) <= BigInt(version)) this.#versions.delete(written);
   }
 
+  /** The server was restored: no list would ever come to what was written before. */
+  forget(written: Written): void {
+    this.#versions.delete(written);
+  }
+
   #note(written: Written, version: bigint | undefined): void {
     if (version === undefined) this.#uncertain.set(written, Date.now() + UNCERTAIN_MS);
     else if (version > (this.#versions.get(written) ?? 0n)) this.#versions.set(written, version);
