@@ -1,7 +1,6 @@
 // What sharing refuses, and who is refused: the streams themselves are those of tests/e2e/embedded-shared.test.mjs and tests/browser/shared.test.mjs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createWatchCache } from "watchcache";
 import { createWatchCache as createInline } from "watchcache/inline";
 import { memorySource } from "watchcache/memory";
@@ -10,21 +9,12 @@ import { eventually } from "../e2e/cache.mjs";
 import { hub, portTo } from "../e2e/shared.mjs";
 import { addressOf } from "./behind/handed.mjs";
 import { pod } from "./lib/pod.mjs";
-
-const shared = { mode: "shared", identity: "jane" };
+import { instead, isQuiet, isSynced, opened, shared, tabsOf } from "./lib/tabs.mjs";
 
 async function serving(t) {
   const server = await startServer({ port: 0, pods: 3, rate: 0 });
   t.after(() => server.close());
   return server;
-}
-
-/** Closes with its test. */
-function opened(t, options, create = createWatchCache) {
-  const warned = [];
-  const cache = create({ logger: { ...console, warn: (text) => warned.push(text) }, ...options });
-  t.after(() => cache.close());
-  return { cache, warned, pods: cache.resource("pods") };
 }
 
 test("what cannot be shared is invalid at once, with what to do", () => {
@@ -168,31 +158,6 @@ test("a tab that comes while others are refused hears what the server says to it
   await old.pods.synced();
 });
 
-/** Opens tabs behind one worker. Each is asked for its token by name, and the server takes `good` alone. */
-async function tabsOf(t, options, own) {
-  const server = await startServer({ port: 0, pods: 3, rate: 0, tokens: ["good"] });
-  t.after(() => server.close());
-  const [worker, asked, refusals] = [hub(own), [], []];
-  const listens = (resource) => {
-    const refused = () => resource.status.error?.code === "unauthorized" && refusals.push(resource.status.phase);
-    for (const type of ["error", "status"]) resource.addEventListener(type, refused);
-    t.after(resource.view().subscribe(() => {}));
-    return resource;
-  };
-  const open = (name, token = () => name) => {
-    const auth = (...given) => (asked.push(given.length === 0 ? name : `${name} with ${given}`), { token: token() });
-    const { cache } = opened(t, { ...shared, server: server.url, worker: () => portTo(worker), auth, ...options });
-    return { cache, use: (name) => listens(cache.resource(name)) };
-  };
-  return { server, asked, refusals, open };
-}
-
-/** Where it waits for ever, that is a failure and no hang. */
-async function isSynced(resource) {
-  resource.synced().catch(() => {});
-  await eventually(() => resource.hasSynced, `${resource.name} is synced`);
-}
-
 test("tabs whose credentials are refused hold up no other, neither its streams nor its requests", async (t) => {
   const { server, asked, refusals, open } = await tabsOf(t);
   const tabs = [open("good"), open("old"), open("older")];
@@ -253,14 +218,11 @@ test("where all are refused each is asked once per try, and whoever signs in lat
     const [pods, nodes] = all;
     const isTold = () => all.every(({ status }) => status.phase === "needs-auth");
     await eventually(isTold, "needs-auth is told");
-    const isQuiet = async () => {
-      for (let before = -1; before !== asked.length; await sleep(100)) before = asked.length;
-    };
-    await isQuiet();
+    await isQuiet(asked);
     asked.length = 0;
     pods.resume();
     await eventually(() => asked.length >= 3 && isTold(), "the try is over");
-    await isQuiet();
+    await isQuiet(asked);
     assert.deepEqual(asked.sort(), ["first", "second", "third"]);
     // A request is repeated once: its token may have been old.
     await assert.rejects(pods.list({ resourceVersion: "" }), { code: "unauthorized" });
@@ -340,9 +302,7 @@ test("where nobody answers at all, the next one who does is asked at once", asyn
 });
 
 test("a storage that never answers keeps no tab from a worker that others have left", async (t) => {
-  const hidden = Object.getOwnPropertyDescriptor(globalThis, "indexedDB");
-  Object.defineProperty(globalThis, "indexedDB", { value: { open: () => ({}) }, configurable: true });
-  t.after(() => (hidden ? Object.defineProperty(globalThis, "indexedDB", hidden) : Reflect.deleteProperty(globalThis, "indexedDB")));
+  instead(t, "indexedDB", { open: () => ({}) });
   const server = await serving(t);
   const worker = hub();
   const open = () => opened(t, { ...shared, persist: {}, server: server.url, worker: () => portTo(worker) });
