@@ -9,7 +9,7 @@ import { eventually } from "../e2e/cache.mjs";
 import { hub, portTo } from "../e2e/shared.mjs";
 import { addressOf } from "./behind/handed.mjs";
 import { pod } from "./lib/pod.mjs";
-import { instead, isQuiet, isSynced, opened, shared, tabsOf } from "./lib/tabs.mjs";
+import { FIRST_MS, LATER_MS, besideFrozen, instead, isQuiet, isSynced, opened, shared, tabsOf } from "./lib/tabs.mjs";
 
 async function serving(t) {
   const server = await startServer({ port: 0, pods: 3, rate: 0 });
@@ -238,6 +238,60 @@ test("where all are refused each is asked once per try, and whoever signs in lat
     );
     assert.equal(pods.size, 3);
   }
+});
+
+test("who gives nothing is asked once per try, too, where the server refuses what another one gives", async (t) => {
+  const { asked, open } = await tabsOf(t, { retry: { initialMs: 600_000 } });
+  const pods = open("old").use("pods");
+  const isTold = () => pods.status.phase === "needs-auth";
+  await eventually(isTold, "needs-auth is told");
+  const out = open("out", () => Promise.reject(new Error("not signed in")));
+  out.use("pods");
+  await eventually(() => asked.includes("out") && isTold(), "the newest is asked, too");
+  await isQuiet(asked);
+  asked.length = 0;
+  await assert.rejects(out.cache.resource("pods").get("default/x"), { code: "unauthorized" });
+  assert.deepEqual(asked.splice(0), ["out", "old"]);
+  pods.resume();
+  await eventually(() => asked.length >= 2 && isTold(), "the try is over");
+  await isQuiet(asked);
+  assert.deepEqual(asked, ["out", "old"]);
+});
+
+test("a tab that is frozen costs one try ten seconds, and is then asked last", async (t) => {
+  const { open, tokens, awake, gets } = await besideFrozen(t);
+  tokens.awake = () => "old";
+  assert.deepEqual(await gets(awake), ["unauthorized", "frozen", "awake", FIRST_MS]);
+  assert.deepEqual(await gets(awake), ["unauthorized", "awake", "frozen", LATER_MS]);
+  // Whoever was refused may have signed in since.
+  tokens.awake = () => "good";
+  assert.deepEqual(await gets(awake), ["got", "awake"]);
+  // Somebody comes while another one is asked.
+  tokens.awake = async () => {
+    await isSynced(open("new", () => "good").use("pods"));
+    return "old";
+  };
+  assert.deepEqual(await gets(awake), ["got", "awake", "new"]);
+});
+
+test("a tab that has thawed is asked as any other, and one that is frozen where it is the only one", async (t) => {
+  const { tokens, awake, frozen, gets, asleep, passes, thaws } = await besideFrozen(t);
+  tokens.awake = () => "old";
+  assert.deepEqual(await gets(awake), ["unauthorized", "frozen", "awake", FIRST_MS]);
+  thaws();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(await gets(awake), ["got", "frozen"]);
+  await awake.cache.close();
+  // One question alone that it never answers says nothing of the next.
+  const given = [new Promise(() => {}), "good"];
+  tokens.frozen = () => given.shift();
+  const both = [gets(frozen), gets(frozen)];
+  await Promise.race(both);
+  passes();
+  await Promise.all(both);
+  tokens.frozen = asleep(new Promise(() => {}));
+  assert.deepEqual(await gets(frozen), ["network", "frozen", FIRST_MS]);
+  assert.deepEqual(await gets(frozen), ["network", "frozen", LATER_MS]);
 });
 
 test("a tab that cannot say who asks holds up no other", async (t) => {

@@ -54,3 +54,52 @@ export async function isSynced(resource) {
 export async function isQuiet(asked) {
   for (let before = -1; before !== asked.length; await sleep(100)) before = asked.length;
 }
+
+/** How long a tab that does not answer is waited for: at first, and once it is known for that. */
+export const [FIRST_MS, LATER_MS] = [10_000, 1_000];
+
+/**
+ * Two tabs, of which the newer one answers no more until it `thaws`. What one of them `gets` shows who was asked, and which waits were in vain.
+ * Those of a tab that is `asleep` end at once, and no others: a machine that is slow freezes nobody.
+ */
+export async function besideFrozen(t) {
+  const [set, clear] = [globalThis.setTimeout, globalThis.clearTimeout];
+  const waits = new Map();
+  t.mock.method(globalThis, "setTimeout", (call, ms, ...rest) => {
+    const timer = set(call, ms, ...rest);
+    // Others wait as long for something else.
+    const isOfHub = new Error().stack?.includes("/hub/hub.js");
+    if (isOfHub && (ms === FIRST_MS || ms === LATER_MS)) waits.set(timer, { call, ms });
+    return timer;
+  });
+  t.mock.method(globalThis, "clearTimeout", (timer) => (waits.delete(timer), clear(timer)));
+  const inVain = [];
+  const passes = () => {
+    for (const [timer, { call, ms }] of [...waits]) {
+      clearTimeout(timer);
+      inVain.push(ms);
+      call();
+    }
+  };
+  const asleep = (answer) => () => (setImmediate(passes), answer);
+  const { asked, open } = await tabsOf(t);
+  const tokens = { awake: () => "good", frozen: () => "good" };
+  const [awake, frozen] = ["awake", "frozen"].map((name) => open(name, () => tokens[name]()));
+  for (const { use } of [awake, frozen]) await isSynced(use("pods"));
+  await isSynced(frozen.use("nodes"));
+  let thaws;
+  tokens.frozen = asleep(new Promise((resolve) => (thaws = () => resolve((tokens.frozen = () => "good")()))));
+  const [{ metadata }] = awake.cache.resource("pods").view().rows;
+  const gets = async ({ cache }) => {
+    for (const seen of [asked, inVain]) seen.length = 0;
+    const got = await cache
+      .resource("pods")
+      .get(`${metadata.namespace}/${metadata.name}`)
+      .then(
+        () => "got",
+        (error) => error.code,
+      );
+    return [got, ...asked, ...inVain];
+  };
+  return { open, tokens, awake, frozen, gets, asleep, passes, thaws };
+}
