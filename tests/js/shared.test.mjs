@@ -370,6 +370,29 @@ test("a storage that never answers keeps no tab from a worker that others have l
   assert.deepEqual([reloaded.cache.stats().mode, reloaded.warned], ["shared", []]);
 });
 
+test("a tab that goes before it is welcomed is not there, also where no lock tells that", async (t) => {
+  instead(t, "navigator", undefined);
+  const server = await serving(t);
+  const worker = hub();
+  for (let number = 0; number < 3; number++) {
+    const port = portTo(worker);
+    const says = port.postMessage.bind(port);
+    const greeted = new Promise((resolve) => {
+      port.postMessage = (message, moved) => (says(message, moved), "hello" in message && resolve());
+    });
+    const { cache, pods } = opened(t, { ...shared, server: server.url, worker: () => port });
+    pods.synced().catch(() => {});
+    await greeted;
+    await cache.close();
+  }
+  const { cache, pods } = opened(t, { ...shared, server: server.url, worker: () => portTo(worker) });
+  await isSynced(pods);
+  await eventually(
+    () => cache.stats().worker?.tabs === 1,
+    () => `one tab: ${cache.stats().worker?.tabs}`,
+  );
+});
+
 test("a worker that has failed welcomes nobody any more", async (t) => {
   const server = await serving(t);
   const worker = hub();
