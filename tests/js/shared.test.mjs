@@ -1,7 +1,6 @@
 // What sharing refuses, and who is refused: the streams themselves are those of tests/e2e/embedded-shared.test.mjs and tests/browser/shared.test.mjs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createWatchCache } from "watchcache";
 import { createWatchCache as createInline } from "watchcache/inline";
 import { memorySource } from "watchcache/memory";
@@ -10,21 +9,12 @@ import { eventually } from "../e2e/cache.mjs";
 import { hub, portTo } from "../e2e/shared.mjs";
 import { addressOf } from "./behind/handed.mjs";
 import { pod } from "./lib/pod.mjs";
-
-const shared = { mode: "shared", identity: "jane" };
+import { FIRST_MS, LATER_MS, besideFrozen, instead, isQuiet, isSynced, opened, shared, tabsOf } from "./lib/tabs.mjs";
 
 async function serving(t) {
   const server = await startServer({ port: 0, pods: 3, rate: 0 });
   t.after(() => server.close());
   return server;
-}
-
-/** Closes with its test. */
-function opened(t, options, create = createWatchCache) {
-  const warned = [];
-  const cache = create({ logger: { ...console, warn: (text) => warned.push(text) }, ...options });
-  t.after(() => cache.close());
-  return { cache, warned, pods: cache.resource("pods") };
 }
 
 test("what cannot be shared is invalid at once, with what to do", () => {
@@ -168,31 +158,6 @@ test("a tab that comes while others are refused hears what the server says to it
   await old.pods.synced();
 });
 
-/** Opens tabs behind one worker. Each is asked for its token by name, and the server takes `good` alone. */
-async function tabsOf(t, options, own) {
-  const server = await startServer({ port: 0, pods: 3, rate: 0, tokens: ["good"] });
-  t.after(() => server.close());
-  const [worker, asked, refusals] = [hub(own), [], []];
-  const listens = (resource) => {
-    const refused = () => resource.status.error?.code === "unauthorized" && refusals.push(resource.status.phase);
-    for (const type of ["error", "status"]) resource.addEventListener(type, refused);
-    t.after(resource.view().subscribe(() => {}));
-    return resource;
-  };
-  const open = (name, token = () => name) => {
-    const auth = (...given) => (asked.push(given.length === 0 ? name : `${name} with ${given}`), { token: token() });
-    const { cache } = opened(t, { ...shared, server: server.url, worker: () => portTo(worker), auth, ...options });
-    return { cache, use: (name) => listens(cache.resource(name)) };
-  };
-  return { server, asked, refusals, open };
-}
-
-/** Where it waits for ever, that is a failure and no hang. */
-async function isSynced(resource) {
-  resource.synced().catch(() => {});
-  await eventually(() => resource.hasSynced, `${resource.name} is synced`);
-}
-
 test("tabs whose credentials are refused hold up no other, neither its streams nor its requests", async (t) => {
   const { server, asked, refusals, open } = await tabsOf(t);
   const tabs = [open("good"), open("old"), open("older")];
@@ -253,14 +218,11 @@ test("where all are refused each is asked once per try, and whoever signs in lat
     const [pods, nodes] = all;
     const isTold = () => all.every(({ status }) => status.phase === "needs-auth");
     await eventually(isTold, "needs-auth is told");
-    const isQuiet = async () => {
-      for (let before = -1; before !== asked.length; await sleep(100)) before = asked.length;
-    };
-    await isQuiet();
+    await isQuiet(asked);
     asked.length = 0;
     pods.resume();
     await eventually(() => asked.length >= 3 && isTold(), "the try is over");
-    await isQuiet();
+    await isQuiet(asked);
     assert.deepEqual(asked.sort(), ["first", "second", "third"]);
     // A request is repeated once: its token may have been old.
     await assert.rejects(pods.list({ resourceVersion: "" }), { code: "unauthorized" });
@@ -276,6 +238,60 @@ test("where all are refused each is asked once per try, and whoever signs in lat
     );
     assert.equal(pods.size, 3);
   }
+});
+
+test("who gives nothing is asked once per try, too, where the server refuses what another one gives", async (t) => {
+  const { asked, open } = await tabsOf(t, { retry: { initialMs: 600_000 } });
+  const pods = open("old").use("pods");
+  const isTold = () => pods.status.phase === "needs-auth";
+  await eventually(isTold, "needs-auth is told");
+  const out = open("out", () => Promise.reject(new Error("not signed in")));
+  out.use("pods");
+  await eventually(() => asked.includes("out") && isTold(), "the newest is asked, too");
+  await isQuiet(asked);
+  asked.length = 0;
+  await assert.rejects(out.cache.resource("pods").get("default/x"), { code: "unauthorized" });
+  assert.deepEqual(asked.splice(0), ["out", "old"]);
+  pods.resume();
+  await eventually(() => asked.length >= 2 && isTold(), "the try is over");
+  await isQuiet(asked);
+  assert.deepEqual(asked, ["out", "old"]);
+});
+
+test("a tab that is frozen costs one try ten seconds, and is then asked last", async (t) => {
+  const { open, tokens, awake, gets } = await besideFrozen(t);
+  tokens.awake = () => "old";
+  assert.deepEqual(await gets(awake), ["unauthorized", "frozen", "awake", FIRST_MS]);
+  assert.deepEqual(await gets(awake), ["unauthorized", "awake", "frozen", LATER_MS]);
+  // Whoever was refused may have signed in since.
+  tokens.awake = () => "good";
+  assert.deepEqual(await gets(awake), ["got", "awake"]);
+  // Somebody comes while another one is asked.
+  tokens.awake = async () => {
+    await isSynced(open("new", () => "good").use("pods"));
+    return "old";
+  };
+  assert.deepEqual(await gets(awake), ["got", "awake", "new"]);
+});
+
+test("a tab that has thawed is asked as any other, and one that is frozen where it is the only one", async (t) => {
+  const { tokens, awake, frozen, gets, asleep, passes, thaws } = await besideFrozen(t);
+  tokens.awake = () => "old";
+  assert.deepEqual(await gets(awake), ["unauthorized", "frozen", "awake", FIRST_MS]);
+  thaws();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(await gets(awake), ["got", "frozen"]);
+  await awake.cache.close();
+  // One question alone that it never answers says nothing of the next.
+  const given = [new Promise(() => {}), "good"];
+  tokens.frozen = () => given.shift();
+  const both = [gets(frozen), gets(frozen)];
+  await Promise.race(both);
+  passes();
+  await Promise.all(both);
+  tokens.frozen = asleep(new Promise(() => {}));
+  assert.deepEqual(await gets(frozen), ["network", "frozen", FIRST_MS]);
+  assert.deepEqual(await gets(frozen), ["network", "frozen", LATER_MS]);
 });
 
 test("a tab that cannot say who asks holds up no other", async (t) => {
@@ -340,9 +356,7 @@ test("where nobody answers at all, the next one who does is asked at once", asyn
 });
 
 test("a storage that never answers keeps no tab from a worker that others have left", async (t) => {
-  const hidden = Object.getOwnPropertyDescriptor(globalThis, "indexedDB");
-  Object.defineProperty(globalThis, "indexedDB", { value: { open: () => ({}) }, configurable: true });
-  t.after(() => (hidden ? Object.defineProperty(globalThis, "indexedDB", hidden) : Reflect.deleteProperty(globalThis, "indexedDB")));
+  instead(t, "indexedDB", { open: () => ({}) });
   const server = await serving(t);
   const worker = hub();
   const open = () => opened(t, { ...shared, persist: {}, server: server.url, worker: () => portTo(worker) });
@@ -354,6 +368,29 @@ test("a storage that never answers keeps no tab from a worker that others have l
   await isSynced(reloaded.pods);
   assert.ok(Date.now() - begun < 15_000, "it waits no longer than for what is kept");
   assert.deepEqual([reloaded.cache.stats().mode, reloaded.warned], ["shared", []]);
+});
+
+test("a tab that goes before it is welcomed is not there, also where no lock tells that", async (t) => {
+  instead(t, "navigator", undefined);
+  const server = await serving(t);
+  const worker = hub();
+  for (let number = 0; number < 3; number++) {
+    const port = portTo(worker);
+    const says = port.postMessage.bind(port);
+    const greeted = new Promise((resolve) => {
+      port.postMessage = (message, moved) => (says(message, moved), "hello" in message && resolve());
+    });
+    const { cache, pods } = opened(t, { ...shared, server: server.url, worker: () => port });
+    pods.synced().catch(() => {});
+    await greeted;
+    await cache.close();
+  }
+  const { cache, pods } = opened(t, { ...shared, server: server.url, worker: () => portTo(worker) });
+  await isSynced(pods);
+  await eventually(
+    () => cache.stats().worker?.tabs === 1,
+    () => `one tab: ${cache.stats().worker?.tabs}`,
+  );
 });
 
 test("a worker that has failed welcomes nobody any more", async (t) => {

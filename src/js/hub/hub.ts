@@ -14,6 +14,8 @@ import { Served } from "./served.js";
 
 /** How long a tab may take to say who asks, before another one is asked: one that is frozen never does. */
 const MAX_AUTH_MS = 10_000;
+/** How long one that let that time pass may take until it has answered. A tab that has thawed answers what it was asked meanwhile, by itself. */
+const MAX_SILENT_MS = 1_000;
 /** Tabs that come or go within this time are told of once. */
 const TELL_MS = 100;
 /** How long the cache outlives the last tab. */
@@ -25,8 +27,18 @@ interface Guest {
   readonly asks: boolean;
   /** Whether the server has refused what it gave, and it has given nothing since. */
   isRefused: boolean;
+  /** How often it has answered at all, be it too late. */
+  answers: number;
+  /** Whether it did not answer in time, and has not answered since. */
+  isSilent: boolean;
   readonly lines: Map<number, Served>;
   forget: () => void;
+}
+
+/** Who gave credentials, and all who had been asked by then in that try. */
+interface Giver {
+  readonly guest: Guest;
+  readonly asked: ReadonlySet<Guest>;
 }
 
 /** A tab was asked who asks. */
@@ -50,7 +62,7 @@ export class Hub {
   /** Who has answered last. */
   #answered: Guest | undefined;
   /** Who gave what, as long as a request goes with it: a refusal may come when others have answered since. */
-  readonly #givers = new WeakMap<Credentials, Guest>();
+  readonly #givers = new WeakMap<Credentials, Giver>();
   /** Whether nobody of those who are here could say who asks. */
   #isUnknown = false;
   #name: string | undefined;
@@ -118,7 +130,8 @@ export class Hub {
     } catch (error) {
       return void refuse(toError(error).message);
     }
-    const guest: Guest = { port, asks: hello.asks, isRefused: false, lines: new Map(), forget: () => {} };
+    const { asks } = hello;
+    const guest: Guest = { port, asks, isRefused: false, answers: 0, isSilent: false, lines: new Map(), forget: () => {} };
     guest.forget = onReleased(hello.lock, () => this.#leave(guest));
     clearTimeout(this.#ending);
     this.#guests.add(guest);
@@ -173,6 +186,9 @@ export class Hub {
     if ("ping" in message) post(guest.port, { pong: message.ping, stats: this.#stats() });
     else if ("bye" in message) this.#leave(guest);
     else if ("credentials" in message) {
+      // Also where that is too late. Nothing else counts: a page whose `auth` never ends says other things, and is waited for in vain.
+      guest.answers++;
+      guest.isSilent = false;
       const asked = this.#asked.get(message.credentials);
       if (asked?.guest !== guest) return;
       if (message.given === undefined) return asked.reject(message.error);
@@ -235,14 +251,15 @@ export class Hub {
 
   /** The same, where the server has refused what these tabs gave. Undefined: it has refused all there is. */
   async #others(refused: readonly Credentials[]): Promise<Credentials | undefined> {
-    const givers = refused.map((given) => this.#givers.get(given));
+    const givers = refused.flatMap((given) => this.#givers.get(given) ?? []);
     const last = givers.at(-1);
-    if (last !== undefined) last.isRefused = true;
-    return this.#given(new Set(givers));
+    if (last !== undefined) last.guest.isRefused = true;
+    // Those that were asked in vain are not asked again, either.
+    return this.#given(new Set(givers.flatMap(({ asked }) => [...asked])));
   }
 
   /** Asks the tabs that are there until one answers, and none of them twice. One that comes meanwhile is among them. */
-  async #given(asked: Set<Guest | undefined>, failures: unknown[] = []): Promise<Credentials | undefined> {
+  async #given(asked: Set<Guest>, failures: unknown[] = []): Promise<Credentials | undefined> {
     for (let guest; (guest = this.#next(asked)) !== undefined;) {
       asked.add(guest);
       const { isRefused } = guest;
@@ -252,18 +269,22 @@ export class Hub {
       if (isRefused) guest.isRefused = false;
       this.#answered = guest;
       this.#isUnknown = false;
-      this.#givers.set(given, guest);
+      this.#givers.set(given, { guest, asked });
       return given;
     }
     return undefined;
   }
 
-  /** Who is asked next: whoever has answered last, then those that came before it, and then the newest. Those that were refused come last. */
-  #next(asked?: Set<Guest | undefined>): Guest | undefined {
+  /**
+   * Who is asked next: whoever has answered last, and then those that came before it, and then the newest. Those that were refused come after all
+   * others, and last of all those that do not answer.
+   */
+  #next(asked?: ReadonlySet<Guest>): Guest | undefined {
     const asking = [...this.#guests].reverse().filter(({ asks }) => asks);
     const from = Math.max(0, asking.indexOf(this.#answered!));
     const left = [...asking.slice(from), ...asking.slice(0, from)].filter((guest) => !asked?.has(guest));
-    return left.find(({ isRefused }) => !isRefused) ?? left[0];
+    const speaking = left.filter(({ isSilent }) => !isSilent);
+    return speaking.find(({ isRefused }) => !isRefused) ?? speaking[0] ?? left[0];
   }
 
   /** Undefined: it does not answer, because it has gone or is frozen. */
@@ -271,7 +292,13 @@ export class Hub {
     if (!this.#guests.has(guest)) return Promise.resolve(undefined);
     const number = ++this.#questions;
     const answered = new Promise<Credentials | undefined>((resolve, reject) => {
-      const late = unheld(timer(() => resolve(undefined), MAX_AUTH_MS));
+      const { answers } = guest;
+      const silent = () => {
+        // Where it has answered another question meanwhile, this one alone hangs.
+        guest.isSilent = guest.answers === answers;
+        resolve(undefined);
+      };
+      const late = unheld(timer(silent, guest.isSilent ? MAX_SILENT_MS : MAX_AUTH_MS));
       const done = () => clearTimeout(late);
       this.#asked.set(number, {
         guest,

@@ -163,7 +163,8 @@ export class Link {
   /** Says something to the worker, if there is one. */
   say(message: FromTab): void {
     const port = this.#way?.port;
-    if (port !== undefined && (this.#welcome || "hello" in message)) post(port, message);
+    // Who goes before it is welcomed says so, too: where there are no locks nothing else tells the worker.
+    if (port !== undefined && (this.#welcome || "hello" in message || "bye" in message)) post(port, message);
   }
 
   /** The page may be kept for the way back, where nothing holds it: `wake` connects again. */
