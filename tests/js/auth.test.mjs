@@ -52,7 +52,7 @@ for (const [name, make] of Object.entries(unauthorized)) {
   })) {
     test(`auth that ${way} ${name}: needs-auth, and it is asked again by and by`, async (t) => {
       const it = await pods(t, answer(make()));
-      await assert.rejects(it.resource.synced(), (error) => error instanceof WatchCacheError && error.code === "unauthorized");
+      await assert.rejects(it.resource.synced(), { name: "WatchCacheError", code: "unauthorized" });
       // It tries again within milliseconds, so all of it is looked at in one snapshot.
       let status;
       await until(() => (status = it.resource.status).phase === "needs-auth");

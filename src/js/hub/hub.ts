@@ -234,7 +234,9 @@ export class Hub {
   /** Tries again at once what waits for somebody who can say who asks: somebody has come. */
   #retry(resource: ResourceImpl<unknown>): void {
     const { phase } = resource.told();
-    if (phase === "needs-auth" || (this.#isUnknown && phase !== "live")) resource.resume();
+    // What is paused or idle waits for nobody.
+    const waits = phase !== "live" && phase !== "paused" && phase !== "idle";
+    if (phase === "needs-auth" || (this.#isUnknown && waits)) resource.resume();
   }
 
   /** Credentials of whoever can say who asks. A tab that cannot, such as one that is signed out, holds up nobody else. */
