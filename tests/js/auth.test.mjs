@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { test } from "node:test";
 
-import { createWatchCache, WatchCacheError } from "watchcache";
+import { createWatchCache } from "watchcache";
 
 import { until } from "./lib/package.mjs";
 
