@@ -1,7 +1,6 @@
 //! What is held of a resource: the store, the event window, and what of both is packed. In the apiserver it is the type `watchCache`
 //! inside the Cacher; here the whole is called a watch cache.
 
-use std::mem;
 use std::rc::Rc;
 
 use crate::change::{Change, ChangeKind, Difference};
@@ -75,11 +74,6 @@ impl Held {
         &mut self.history
     }
 
-    /// Whether a version is of an earlier history, as far as can be told. It was reached in one, and in this one it was not yet.
-    pub fn is_past(&self, version: &Version) -> bool {
-        self.version < *version && *version <= self.past
-    }
-
     // ------------------------------------------------------------------------------------------ past states
 
     /// The objects as they are.
@@ -97,6 +91,15 @@ impl Held {
             Some(since) => Ok(Snapshot::past(&self.store, version.clone(), since)),
             None => Err(Status::new(410, "Expired", format!("too old resource version: {version}")).into()),
         }
+    }
+
+    /// The changes after a version. 410 Expired where the window does not reach back to it, and where it is of an earlier history. That can be told where it
+    /// was reached in one, and in this one it was not yet.
+    pub(super) fn since(&self, version: &Version) -> Result<impl Iterator<Item = &Change>, Error> {
+        if self.version < *version && *version <= self.past {
+            return Err(Status::too_old(version, &self.version).into());
+        }
+        self.window.since(version)
     }
 
     /// Whether the objects as they were at a version can be read.
@@ -194,7 +197,9 @@ impl Held {
         drop(differences);
         self.window.reset(version.clone(), now, &mut self.strays);
         if version < self.version {
-            self.past = mem::replace(&mut self.past, Version::ZERO).max(self.version.clone());
+            if self.version > self.past {
+                self.past = self.version.clone();
+            }
             self.history.reset();
         }
         self.version = version;

@@ -94,7 +94,7 @@ fn history_events(
     since: &Version,
     fields: &FieldSet,
 ) -> Result<Vec<WatchEvent>, Error> {
-    let changes = held.window().since(since)?;
+    let changes = held.since(since)?;
     Ok(changes
         .filter_map(|change| {
             let conversion = Conversion::new(change);

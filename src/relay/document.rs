@@ -3,6 +3,7 @@
 use std::iter;
 use std::rc::Rc;
 
+use super::head::{read_history, write_history};
 use crate::cache::List;
 use crate::json::value::Value;
 use crate::json::write::Document;
@@ -13,8 +14,6 @@ use crate::status::Error;
 use crate::time::WallTime;
 use crate::version::Version;
 use crate::watch::{EventKind, WatchEvent};
-
-use super::head::{read_history, write_history};
 
 use futures::stream::{self, StreamExt};
 

@@ -15,7 +15,6 @@ use crate::source::{
     Collection, FrameStream, HeldState, History, ListRequest, Narrow, ObjectName, PageStream, Source, Standing, WatchRequest, WriteRequest,
 };
 use crate::status::{Error, Status};
-use crate::version::Version;
 use crate::watch::WatchOptions;
 
 /// A resource that others have as their source. Whoever hears of its flushes ([`Resource::on_flush`]) tells them on by [`Relay::take`].
@@ -68,16 +67,12 @@ fn options(request: ListRequest) -> ListOptions {
     }
 }
 
-/// Opens a watch. Fails with 410 Expired for a version of an earlier history: what came from there on would not be told.
+/// Opens a watch. Fails with 410 Expired where another history has begun since: what came from there on would not be told.
 fn open(streams: &Rc<Streams>, resource: &Rc<Resource>, history: Option<History>, options: WatchOptions) -> Result<FrameStream, Error> {
-    let from = options.resource_version.as_deref().and_then(|text| Version::parse(text).ok());
-    resource.with(|cacher| {
-        let is_replaced = history.is_some_and(|history| cacher.history().replaces(history));
-        match from.filter(|from| is_replaced || cacher.held().is_past(from)) {
-            Some(from) => Err(Error::from(Status::too_old(from, cacher.version()))),
-            None => Ok(()),
-        }
-    })?;
+    let now = resource.with(|cacher| (cacher.history(), cacher.version().clone()));
+    if history.is_some_and(|before| now.0.replaces(before)) {
+        return Err(Status::too_old(options.resource_version.unwrap_or_default(), now.1).into());
+    }
     Ok(streams.open(resource, options).boxed_local())
 }
 

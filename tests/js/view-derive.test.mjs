@@ -421,7 +421,7 @@ test("vd_12 a search that is set while another handle stays calls no function ei
   assert.deepEqual([before, calls.length], [5, 5], "each of two views is told of a change");
 });
 
-test("vd_12 another order, selector or grouping calls no function while a view of the same columns is there", async (t) => {
+test("vd_12 another order, selector or grouping calls no function while a view of the same columns is there, and is loaded at once", async (t) => {
   const { calls, ready } = readiness();
   const objects = Array.from({ length: 300 }, (_, i) => pod(`p${1000 + i}`, i % 3));
   const spec = { derive: { ready }, select: { ready: "ready" } };
@@ -436,15 +436,15 @@ test("vd_12 another order, selector or grouping calls no function while a view o
     { orderBy: [{ path: "ready" }], fieldSelector: "metadata.name!=p1000" },
     { groupBy: "ready" },
   ];
+  // The clock stands still: on a busy machine the time of the first slice would be over before all rows are found.
+  const now = performance.now();
+  const clock = t.mock.method(performance, "now", () => now);
   for (const shape of shapes) {
-    const view = resource.view({ ...spec, ...shape });
-    // Its rows are found some at a time, where the machine is busy.
-    view.subscribe(() => {});
-    await until(() => view.getSnapshot().loaded);
-    const { total, counts } = view.getSnapshot();
-    assert.equal(total, shape.fieldSelector ? 299 : 300);
+    const { loaded, total, counts } = resource.view({ ...spec, ...shape }).getSnapshot();
+    assert.deepEqual([loaded, total], [true, shape.fieldSelector ? 299 : 300]);
     if (shape.groupBy) assert.deepEqual(Object.fromEntries(counts), { "0/2": 100, "1/2": 100, "2/2": 100 });
   }
+  clock.mock.restore();
   assert.deepEqual(resource.view({ ...spec, orderBy: [{ path: "ready", descending: true }] }).rows[0].ready, "2/2");
   assert.equal(calls.length, 300, "of nothing that was told already");
 });

@@ -372,6 +372,25 @@ fn vd_04_rows_that_show_a_column_are_asked_for_in_sight_alone() {
 }
 
 #[test]
+fn vd_02_what_comes_back_to_what_its_row_shows_is_not_asked_for_again() {
+    let mut table = Table::new(&Shape { order: vec![(1, false)], grouped: false, selects: false, judged: false }, RowRange::ALL);
+    let pod = |left| Pod { left: Some(left), ..Pod::default() };
+    table.set(0, pod(1));
+    table.settle();
+    assert_eq!(table.calls, 1);
+    // Once nobody looks meanwhile, once somebody does.
+    for looks in [false, true] {
+        table.set(0, pod(6));
+        if looks {
+            table.look();
+        }
+        table.set(0, pod(1));
+        table.settle();
+        assert_eq!((keys(&table.view, 0.into()), table.calls), (vec!["pod-0".to_owned()], 1));
+    }
+}
+
+#[test]
 fn vd_02_an_answer_that_comes_late_is_of_no_use() {
     let mut table = Table::new(&Shape { order: vec![(1, false)], ..shown() }, RowRange::ALL);
     table.set(0, Pod { left: Some(1), ..Pod::default() });

@@ -23,8 +23,6 @@ const OLDER = /^the server answered with (version \d+, which is older than versi
 export interface Held {
   readonly collection: Collection;
   readonly resource: Resource<KubeObject>;
-  /** The last version of a server that was restored since to lower ones. */
-  readonly past?: bigint | undefined;
 }
 
 /** The same, with what was heard of it. */
@@ -34,7 +32,6 @@ interface Known extends Held {
   olderSince?: number | undefined;
   /** Who waits for what is held: they are let go when it will not come soon. */
   readonly waiting: Set<AbortController>;
-  past?: bigint | undefined;
 }
 
 export interface CollectionsOptions {
@@ -135,7 +132,7 @@ export class Collections {
     // One that was let go in the meantime is another one now.
     const resource = this.#cache.resource({ group, version, resource: name });
     if (known?.resource === resource) return known;
-    const held: Known = { collection, resource, waiting: new Set(), past: known?.past };
+    const held: Known = { collection, resource, waiting: new Set() };
     this.#known.set(key, held);
     resource.addEventListener("status", () => {
       this.#noteOlder(held);
@@ -175,9 +172,6 @@ export class Collections {
     );
     // Not twice for one reason, and yet again should it have come to nothing.
     held.olderSince = performance.now();
-    const reached = BigInt(resource.resourceVersion ?? 0);
-    // It may be restored twice.
-    if (reached > (held.past ?? 0n)) held.past = reached;
     // What is written from now on counts by the new versions, and what was written before is in the list.
     this.#restored(collection);
     // Why it failed the status tells.

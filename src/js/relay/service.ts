@@ -9,14 +9,13 @@ import { type Caller, callerOf, subprotocols } from "./callers.js";
 import type { Clients } from "./clients.js";
 import type { Collections, Held } from "./collections.js";
 import type { Discovery } from "./discovery.js";
-import { errorFrame } from "./frames.js";
 import { listOptionsOf, sendList } from "./lists.js";
 import { labelsOf, type Metrics } from "./metrics.js";
 import type { Origins } from "./origins.js";
 import { passRequest, passUpgrade } from "./pass.js";
 import { HttpSink, type Sink, WebSocketSink } from "./sinks.js";
 import type { Upstream } from "./upstream.js";
-import { openWatch, refusalOfPast, Watch, watchOptionsOf } from "./watches.js";
+import { openWatch, Watch, watchOptionsOf } from "./watches.js";
 import type { Writes } from "./writes.js";
 import { handshake, isHandshake } from "./websocket.js";
 
@@ -157,13 +156,6 @@ export class Service {
     const labels = labelsOf(held.collection);
     const ends: (() => void)[] = [leave];
     try {
-      const past = refusalOfPast(held, ask);
-      if (past !== undefined) {
-        metrics.count("requests", { by: "relay", verb: "watch" });
-        const stream = sink();
-        stream.send(errorFrame(past.body));
-        return stream.end();
-      }
       const opened = await openWatch(held, watchOptionsOf(ask));
       ends.push(() => opened.watcher.stop());
       const watch = new Watch(held, opened, sink(), (events) => metrics.count("events", labels, events));

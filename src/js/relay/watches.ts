@@ -1,6 +1,6 @@
 // Watches, fed from what is held. What a client does not take waits in the cache, which ends a watch that is too slow.
 import type { KubeObject, Watcher, WatchEvent, WatchOptions } from "../node.js";
-import { type Answer, answerOf, statusAnswer } from "./answers.js";
+import { answerOf } from "./answers.js";
 import type { Ask } from "./asks.js";
 import type { Collection } from "./discovery.js";
 import type { Held } from "./collections.js";
@@ -27,20 +27,6 @@ export function watchOptionsOf({ namespace, options }: Ask): WatchOptions {
     timeoutSeconds: timeoutSeconds || Math.round(MIN_TIMEOUT_SECONDS * (1 + Math.random())),
     wait: false,
   };
-}
-
-/**
- * Says 410 where a watch would go on from what a server said before it was restored to lower versions. It would hear of nothing until they have grown as far.
- *
- * @returns undefined: it may begin
- */
-export function refusalOfPast({ resource, past }: Held, { options: { resourceVersion = "" } }: Ask): Answer | undefined {
-  const reached = BigInt(resource.resourceVersion ?? 0);
-  if (past === undefined || !/^[0-9]{1,20}$/.test(resourceVersion)) return undefined;
-  const asked = BigInt(resourceVersion);
-  return asked > reached && asked <= past
-    ? statusAnswer(410, "Expired", `too old resource version: ${asked}, of before the server was restored (${reached})`)
-    : undefined;
 }
 
 /** A watch that the cache has not refused. */

@@ -220,8 +220,13 @@ fn ref_01_a_reset_server_is_read_anew() {
     assert_eq!((rig.heard(open), rig.ended(open)), (vec![], Some(EndReason::Relist)));
     assert_eq!((rig.heard(lasting), rig.ended(lasting)), (vec![], Some(EndReason::Relist)));
     let late = rig.watch(after(101));
+    // It would be silent until the versions have grown as far. One from further on never was of this cache.
+    let from_before = rig.watch(after(102));
+    let from_elsewhere = rig.watch(after(103));
+    assert_eq!(rig.heard(from_before), ["ERROR 410 Expired: too old resource version: 102 (101)"]);
     rig.upstream.catch_up();
     assert_eq!(rig.heard(late), ["ADDED a/y@102"]);
+    assert_eq!((rig.heard(from_elsewhere), rig.ended(from_elsewhere)), (vec![], None));
 }
 
 /// Changes and what watchers get of them, and how long that takes.
