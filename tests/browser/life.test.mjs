@@ -48,16 +48,21 @@ test("the worker of all tabs ends: rows stay, and the next one lists once for al
   assert.deepEqual(await locks(tabs[0]), [...tabs.map(() => "watchcache tab"), "watchcache worker"]);
 });
 
-test("the worker's WebAssembly fails: that worker ends with all it has, and the next one goes on", TABS, async (t) => {
-  const its = await profile(t, browser);
-  const tabs = [await its.open(OBEDIENT), await its.open(OBEDIENT)];
-  await tell(tabs[1], "tear");
-  for (const tab of tabs) await tab.waitForFunction(() => globalThis.phases.includes("reconnecting"), undefined, { timeout: 10_000 });
-  await intact(its, tabs);
-  assert.deepEqual(counts(its.server), { lists: 2, watches: 2 });
-  await tabs[0].waitForFunction(() => globalThis.cache.stats().worker?.tabs === 2);
-  assert.deepEqual(await locks(tabs[0]), ["watchcache tab", "watchcache tab", "watchcache worker"]);
-});
+for (const [how, what] of [
+  ["tear", "the worker's WebAssembly fails"],
+  ["exhaust", "the worker's memory is used up to the last byte"],
+]) {
+  test(`${what}: that worker ends with all it has, and the next one goes on`, TABS, async (t) => {
+    const its = await profile(t, browser);
+    const tabs = [await its.open(OBEDIENT), await its.open(OBEDIENT)];
+    await tell(tabs[1], how);
+    for (const tab of tabs) await tab.waitForFunction(() => globalThis.phases.includes("reconnecting"), undefined, { timeout: 10_000 });
+    await intact(its, tabs);
+    assert.deepEqual(counts(its.server), { lists: 2, watches: 2 });
+    await tabs[0].waitForFunction(() => globalThis.cache.stats().worker?.tabs === 2);
+    assert.deepEqual(await locks(tabs[0]), ["watchcache tab", "watchcache tab", "watchcache worker"]);
+  });
+}
 
 test("the worker has no memory for what comes: rows stay, each tab is told, and one that asks again asks for all", TABS, async (t) => {
   const its = await profile(t, browser);

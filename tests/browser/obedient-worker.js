@@ -7,5 +7,6 @@ new BroadcastChannel("tests").onmessage = ({ data }) => {
   if (data === "hang") for (;;);
   // Four mebibytes are enough for what is there already.
   if (data === "starve") globalThis.starve(4 << 20);
+  if (data === "exhaust") globalThis.exhaust();
   if (data === "tear") globalThis.tear();
 };
