@@ -1,4 +1,5 @@
 import { openCache } from "./cache/cache.js";
+import { serveHere } from "./hub/here.js";
 import { startWorker } from "./link/script.js";
 import { instantiate, instantiateSync, runtimeOf } from "./load/instance.js";
 import type { WasmBytes, WasmSource, WatchCache, WatchCacheOptions } from "./types.js";
@@ -42,5 +43,5 @@ export function initSync(module: WasmBytes): void {
  *   there nobody can read paths: then each resource fails of it once, when it is used.
  */
 export function createWatchCache<Index extends string = never>(options: WatchCacheOptions<Index> = {}): WatchCache<Index | "namespace"> {
-  return openCache(options, runtimeOf(entry), startWorker);
+  return openCache(options, runtimeOf(entry), { start: startWorker, here: serveHere });
 }

@@ -1,4 +1,5 @@
 import { openCache } from "./cache/cache.js";
+import { serveHere } from "./hub/here.js";
 import { instantiate, instantiateSync, runtimeOf } from "./load/instance.js";
 import type { WasmBytes, WasmSource, WatchCache, WatchCacheOptions } from "./types.js";
 import base64 from "./wasm/text.js";
@@ -29,5 +30,5 @@ export function initSync(module: WasmBytes = bytes()): void {
 
 /** As in index.ts. */
 export function createWatchCache<Index extends string = never>(options: WatchCacheOptions<Index> = {}): WatchCache<Index | "namespace"> {
-  return openCache(options, runtimeOf(entry));
+  return openCache(options, runtimeOf(entry), { here: serveHere });
 }

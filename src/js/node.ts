@@ -1,4 +1,5 @@
 import { openCache } from "./cache/cache.js";
+import { serveHere } from "./hub/here.js";
 import { startThread } from "./link/thread.js";
 import { instantiate, instantiateSync, runtimeOf } from "./load/instance.js";
 import { entry } from "./node-entry.js";
@@ -18,5 +19,5 @@ export function initSync(module: WasmBytes): void {
 
 /** As in index.ts, with the transport `"fetch"` where neither `transport` nor `WebSocket` is given and `watchList` is not asked for. */
 export function createWatchCache<Index extends string = never>(options: WatchCacheOptions<Index> = {}): WatchCache<Index | "namespace"> {
-  return openCache(options, runtimeOf(entry), startThread);
+  return openCache(options, runtimeOf(entry), { start: startThread, here: serveHere });
 }

@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { eventually } from "../e2e/cache.mjs";
 import { chromiumOnly } from "../engines/launch.mjs";
 import { withBrowser } from "../page/devtools.mjs";
-import { counts, enter, intact, locks, serving, tell } from "./profile.mjs";
+import { counts, enter, intact, locks, passingScript, serving, tell } from "./profile.mjs";
 
 /** Only this protocol freezes tabs, and tells whether one was kept. */
 const PROTOCOL = chromiumOnly("tabs are frozen, kept and discarded by the DevTools protocol");
@@ -145,6 +146,19 @@ test("the only tab is kept for the way back: the worker's stream sleeps with it,
     assert.ok(performance.now() - began < 4_000, "it waits for no try");
     await intact({ server }, [kept]);
     await alone(kept, 1);
+  }),
+);
+
+test("a tab that could not have the next worker is kept for the way back: nothing of it is open, and it goes on", PROTOCOL, (t) =>
+  withTabs(t, async ({ server, open }) => {
+    const { worker, gone } = passingScript("gone-of-one");
+    const kept = await open({ worker });
+    gone();
+    await tell(kept, "end");
+    await kept.waitForFunction(() => globalThis.cache.stats().mode === "inline");
+    await kept.waitForFunction(() => globalThis.pods.status.phase === "live");
+    await thereAndBack(server, kept, () => eventually(() => server.control.status().streams.length === 0, "it has no stream"));
+    await intact({ server }, [kept]);
   }),
 );
 

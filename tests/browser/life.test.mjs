@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { root } from "../../scripts/lib/project.mjs";
 import { chromiumOnly, launchBrowser } from "../engines/launch.mjs";
-import { counts, intact, locks, profile, TABS, tell } from "./profile.mjs";
+import { counts, intact, locks, passingScript, profile, TABS, tell } from "./profile.mjs";
 
 /** What the DevTools protocol does to a page. */
 const PROTOCOL = chromiumOnly("a page is crashed and cut off by the DevTools protocol");
@@ -176,4 +176,19 @@ test("a new version is rolled out while tabs of the old one live: one list and o
   for (const tab of [...tabs, ...newer]) assert.equal(await tab.evaluate(tabsOf), 2);
   for (const tab of tabs) await tab.close();
   await intact(its, newer);
+});
+
+test("the worker ends when its script is gone: each page holds its streams itself, and says so once", TABS, async (t) => {
+  const its = await profile(t, browser);
+  const { worker, gone } = passingScript("gone-of-all");
+  const tabs = [await its.open({ worker }), await its.open({ worker })];
+  gone();
+  await tell(tabs[0], "end");
+  for (const tab of tabs) {
+    await tab.waitForFunction(() => globalThis.cache.stats().mode === "inline", undefined, { timeout: 60_000 });
+    assert.equal(tab.said.filter((text) => text.includes("no worker")).length, 1, tab.said.join("\n"));
+    assert.equal(await tab.evaluate(tabsOf), undefined);
+  }
+  await intact(its, tabs, 2);
+  assert.deepEqual(await locks(tabs[0]), ["watchcache worker", "watchcache worker"]);
 });

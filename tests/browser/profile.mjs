@@ -1,5 +1,6 @@
 // Tabs of one browser profile that share the streams of a worker.
 import assert from "node:assert/strict";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startServer } from "../../www/server/index.mjs";
@@ -98,6 +99,14 @@ export async function intact({ server }, tabs, watches = 1) {
 
 /** Tells the worker of all tabs something: see obedient-worker.js. */
 export const tell = (tab, words) => tab.evaluate((words) => new BroadcastChannel("tests").postMessage(words), words);
+
+/** The script of an obedient worker that no server has any more once it is `gone`, as after a rollout. */
+export function passingScript(name) {
+  const folder = `artifacts/${name}`;
+  mkdirSync(root + folder, { recursive: true });
+  writeFileSync(`${root}${folder}/worker.js`, 'import "/tests/browser/obedient-worker.js";');
+  return { worker: `/${folder}/worker.js`, gone: () => rmSync(root + folder, { recursive: true }) };
+}
 
 /** Locks that anybody of the profile holds, by their kind. */
 export const locks = (page) =>

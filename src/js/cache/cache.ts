@@ -12,7 +12,7 @@ import { disposable } from "../language/disposable.js";
 import { first, printable } from "../language/printing.js";
 import type { Line } from "../link/link.js";
 import { Sharing } from "../link/sharing.js";
-import type { SharedMode, StartWorker } from "../link/workers.js";
+import type { SharedMode, Ways } from "../link/workers.js";
 import type { Runtime } from "../load/instance.js";
 import type { KubeObject, ObjectLike } from "../object/metadata.js";
 import { invalid, readable } from "../options/kinds.js";
@@ -46,11 +46,11 @@ const MAX_KEPT_MS = 24 * 3_600_000;
 /**
  * The cache behind `createWatchCache`.
  *
- * @param start starts the worker that may hold its streams; undefined: the entry knows none
+ * @param ways to streams that another holds; undefined: it is that other
  * @param who says who asks the server, in the place of `auth`
  */
-export function openCache(options: WatchCacheOptions, runtime: Runtime, start?: StartWorker, who?: Who): WatchCache {
-  return new CacheImpl(options, runtime, start, who) as unknown as WatchCache;
+export function openCache(options: WatchCacheOptions, runtime: Runtime, ways?: Ways, who?: Who): WatchCache {
+  return new CacheImpl(options, runtime, ways, who) as unknown as WatchCache;
 }
 
 /** What says who asks the server. Of several it also says who else may. */
@@ -91,7 +91,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   #closed = false;
   #stopListening: (() => void) | undefined;
 
-  constructor(options: WatchCacheOptions, runtime: Runtime, start: StartWorker | undefined, who: Who | undefined) {
+  constructor(options: WatchCacheOptions, runtime: Runtime, ways: Ways | undefined, who: Who | undefined) {
     super(runtime.host);
     this.#settings = readOptions(options, runtime, runtime.host?.transport);
     const { auth } = this.#settings;
@@ -102,7 +102,8 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
         : new Sharing(
             sharingOf(
               this.#settings,
-              start,
+              runtime,
+              ways!,
               (message) => this.warn(message),
               () => this.#tryNow(),
             ),
@@ -227,8 +228,8 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
 
   // No getter: the console would show it first.
   #held(): CacheStats["mode"] {
-    const alone = this.#sharing === undefined || this.#sharing.isAlone;
-    return alone === undefined ? undefined : alone ? "inline" : this.#settings.mode;
+    const isInline = this.#sharing === undefined || this.#sharing.isInline;
+    return isInline === undefined ? undefined : isInline ? "inline" : this.#settings.mode;
   }
 
   metrics(): string {
@@ -433,7 +434,8 @@ function isPersisted({ resources }: PersistOptions, target: Target): boolean {
 /** How a cache of these settings gets at the worker that holds its streams. */
 function sharingOf(
   settings: Settings,
-  start: StartWorker | undefined,
+  runtime: Runtime,
+  { start, here }: Ways,
   warn: (message: string) => void,
   connected: () => void,
 ): ConstructorParameters<typeof Sharing>[0] {
@@ -446,6 +448,7 @@ function sharingOf(
     mode: mode as SharedMode,
     worker,
     start,
+    here: () => here(runtime),
     get options() {
       return options();
     },

@@ -97,6 +97,13 @@ export class Hub {
     this.#end();
   }
 
+  /** Lets go of all it holds, at once. */
+  close(): void {
+    for (const guest of [...this.#guests]) this.#leave(guest);
+    clearTimeout(this.#ending);
+    this.#letGo();
+  }
+
   /** Hears whoever is at the other end of this port. */
   connect(port: Port): void {
     let guest: Guest | undefined;

@@ -5,7 +5,7 @@ import type { Credentials, ResourceSpec } from "../upstream/types.js";
 import type { RawRemote } from "../wire/raw.js";
 import { heldLocks, holdLock, onReleased } from "./locks.js";
 import { type FromHub, type FromTab, type HubOptions, type HubStats, isMessage, plain, type Port, post } from "./port.js";
-import { openWorker, type SharedMode, type StartWorker, type WorkerOption } from "./workers.js";
+import { type Here, openWorker, type SharedMode, type StartWorker, type WorkerOption } from "./workers.js";
 
 /** The time between two questions whether a worker lives. Beats are counted, not time: a page that was frozen has heard nothing meanwhile. */
 const BEAT_MS = 5_000;
@@ -15,6 +15,8 @@ const BEAT_MS = 5_000;
  */
 const MAX_PINGS = 3;
 const MAX_UNREADY = 5;
+/** So many tries to have the next worker may fail, in a quarter of a minute or more. After a rollout its script may be gone for good. */
+const MAX_FAILED = 5;
 
 /** What a link needs of its cache. */
 export interface LinkHost {
@@ -25,6 +27,8 @@ export interface LinkHost {
   readonly worker: WorkerOption | undefined;
   /** Starts the package's own script, where the entry knows one. */
   readonly start: StartWorker | undefined;
+  /** What holds the streams in the page, once no worker can be had. */
+  readonly here: () => Here;
   readonly options: HubOptions;
   readonly auth: (() => Promise<Credentials>) | undefined;
   /** There is none and there will be none: say so once. */
@@ -100,6 +104,8 @@ export class Link {
   /** Whether it ever came to that, or never will. */
   #decided = false;
   #alone = false;
+  /** What the page holds its streams by since the next worker could not be had. */
+  #here: Here | undefined;
   #closed = false;
   /** How many workers of this name are known to be of no use any more. */
   #generation = 0;
@@ -128,9 +134,14 @@ export class Link {
     return this.#alone;
   }
 
+  /** Whether the page holds its streams by itself, from the start or since then. */
+  get isInline(): boolean {
+    return this.#alone || this.#here !== undefined;
+  }
+
   /** What the worker said last of itself. */
   get stats(): HubStats | undefined {
-    return this.#stats;
+    return this.#here === undefined ? this.#stats : undefined;
   }
 
   /** That of the worker. One that hangs would be there again under its own, and one that ends may be. */
@@ -181,11 +192,16 @@ export class Link {
     if (this.#closed) return;
     this.#closed = true;
     this.#giveUp("the cache is closed");
+    this.#here?.close();
   }
 
   #connect(): void {
     clearTimeout(this.#retry);
     const way = (this.#way = {});
+    if (this.#here !== undefined) {
+      this.#listen(way, this.#here.open());
+      return this.#greet(this.#host.name, undefined);
+    }
     this.#beats = 0;
     const beat = unheld(setInterval(() => void this.#beat(way), BEAT_MS));
     this.#undo.push(() => clearInterval(beat));
@@ -214,21 +230,33 @@ export class Link {
   }
 
   async #enter(way: { port?: Port }): Promise<void> {
-    const { mode, worker, start, options, auth } = this.#host;
+    const { mode, worker, start } = this.#host;
     const newest = await this.#newest();
     if (way !== this.#way) return;
     this.#generation = newest;
     try {
-      const port = (way.port = openWorker(mode, this.#name, worker, start, (why) => this.#lost(way, why)));
-      port.addEventListener("message", ({ data }) => way === this.#way && isMessage(data) && this.#heard(way, data as FromHub));
-      port.start?.();
+      this.#listen(
+        way,
+        openWorker(mode, this.#name, worker, start, (why) => this.#lost(way, why)),
+      );
     } catch (error) {
       return this.#lost(way, error instanceof Error ? error.message : String(error));
     }
     const { name: lock, release } = await holdLock(this.#tabs + this.#generation);
     if (way !== this.#way) return release();
     this.#undo.push(release);
-    this.say({ hello: this.#name, options, asks: auth !== undefined, lock });
+    this.#greet(this.#name, lock);
+  }
+
+  #listen(way: { port?: Port }, port: Port): void {
+    way.port = port;
+    port.addEventListener("message", ({ data }) => way === this.#way && isMessage(data) && this.#heard(way, data as FromHub));
+    port.start?.();
+  }
+
+  #greet(hello: string, lock: string | undefined): void {
+    const { options, auth } = this.#host;
+    this.say({ hello, options, asks: auth !== undefined, lock });
   }
 
   #heard(way: object, message: FromHub): void {
@@ -287,6 +315,11 @@ export class Link {
       return this.#decide();
     }
     if (was) return this.#connect();
+    if (this.#here === undefined && this.#failed + 1 === MAX_FAILED) {
+      this.#here = this.#host.here();
+      this.#host.alone(why);
+      return this.#connect();
+    }
     this.#retry = unheld(setTimeout(() => this.wake(), backoff(++this.#failed, Math.random())));
   }
 

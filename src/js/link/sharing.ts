@@ -28,6 +28,11 @@ export class Sharing {
     return this.#alone || (this.#link?.isDecided ? this.#link.isAlone : undefined);
   }
 
+  /** Whether the page holds its streams by itself, once that is known. */
+  get isInline(): boolean | undefined {
+    return this.#alone || (this.#link?.isDecided ? this.#link.isInline : undefined);
+  }
+
   /** What the worker said last of itself. */
   get stats(): HubStats | undefined {
     return this.#link?.stats;

@@ -1,4 +1,5 @@
 import type { UrlLike } from "../host/types.js";
+import type { Runtime } from "../load/instance.js";
 import type { Port } from "./port.js";
 
 /** Where the streams of a cache are held by somebody else than its page. */
@@ -9,6 +10,22 @@ export type Startable = Pick<Worker, "postMessage" | "addEventListener" | "termi
 
 /** Starts the package's own script as a worker of this name. @throws where there can be none. */
 export type StartWorker = (mode: SharedMode, name: string) => Startable;
+
+/** Holds streams in the page itself. */
+export interface Here {
+  /** A port to it. */
+  open(): Port;
+  /** Ends it, and all it holds. */
+  close(): void;
+}
+
+/** How an entry gets at streams that its page does not hold. */
+export interface Ways {
+  /** Undefined where the entry has no script of its own. */
+  readonly start?: StartWorker;
+  /** For a page whose next worker cannot be had. */
+  readonly here: (runtime: Runtime) => Here;
+}
 
 /** What leads to a worker: where its script lies, or what opens a port to one. */
 export type WorkerOption = string | UrlLike | ((name: string) => Port);
