@@ -17,6 +17,8 @@ const MAX_PINGS = 3;
 const MAX_UNREADY = 5;
 /** So many tries to have the next worker may fail, in a quarter of a minute or more. After a rollout its script may be gone for good. */
 const MAX_FAILED = 5;
+/** A worker that ends sooner than so counts as a try that failed: what ends it may be what it is asked to hold. */
+const STEADY_MS = 10_000;
 
 /** What a link needs of its cache. */
 export interface LinkHost {
@@ -278,7 +280,8 @@ export class Link {
 
   #welcomed(way: object, lock: string | undefined): void {
     this.#welcome = true;
-    this.#failed = 0;
+    const steady = unheld(setTimeout(() => (this.#failed = 0), STEADY_MS));
+    this.#undo.push(() => clearTimeout(steady));
     this.#undo.push(onReleased(lock, () => this.#lost(way, "it has ended", true)));
     for (const line of this.#lines.values()) line.connect();
     this.#host.connected();
@@ -314,13 +317,15 @@ export class Link {
       this.#host.alone(why);
       return this.#decide();
     }
-    if (was) return this.#connect();
-    if (this.#here === undefined && this.#failed + 1 === MAX_FAILED) {
+    // The end of one that was there is no failure yet.
+    const failed = this.#failed++;
+    if (failed === 0 && was) return this.#connect();
+    if (failed === MAX_FAILED && this.#here === undefined) {
       this.#here = this.#host.here();
       this.#host.alone(why);
       return this.#connect();
     }
-    this.#retry = unheld(setTimeout(() => this.wake(), backoff(++this.#failed, Math.random())));
+    this.#retry = unheld(setTimeout(() => this.wake(), backoff(Math.max(1, failed), Math.random())));
   }
 
   #decide(): void {
