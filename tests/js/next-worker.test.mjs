@@ -1,4 +1,4 @@
-// A page whose worker has ended, and that cannot have another one: after a rollout its script may be gone, and what ended one may end the next.
+// A page whose worker has ended, and that cannot have another one. After a rollout its script may be gone, and what ended one may end the next.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
