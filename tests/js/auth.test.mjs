@@ -76,7 +76,7 @@ test("auth that throws another code is what that code is, and without one a fail
   ]) {
     const it = await pods(t, throwing(value));
     void it.resource.synced().catch(() => {});
-    // Between two tries, which are milliseconds apart, it lists.
+    // Between two tries, which are milliseconds apart, it is loading.
     let status;
     await until(() => (status = it.resource.status).error !== undefined && status.phase !== "listing");
     assert.deepEqual([status.error.code, status.phase], [code, phase]);

@@ -64,12 +64,14 @@ for (const count of [900, 5_000]) {
     };
     const [first, second] = [await show(0), await show(1)];
     assert.equal(second.view.getSnapshot().error, undefined);
-    const third = await show(2);
+    const last = await show(2);
+    // Whoever has grown most lately: on a busy machine that may be the one before.
+    const [third, other] = last.view.getSnapshot().loaded ? [second, last] : [last, second];
     const ended = third.view.getSnapshot();
     assert.deepEqual([ended.error?.code, ended.loaded], ["out-of-memory", false]);
     assert.equal(third.told.at(-1) ?? ended, ended, "whoever subscribed was called for what a render shows");
     await assert.rejects(third.view.keys(), { code: "out-of-memory" });
-    for (const { view } of [first, second]) assert.deepEqual([view.getSnapshot().loaded, view.total], [true, count]);
+    for (const { view } of [first, other]) assert.deepEqual([view.getSnapshot().loaded, view.total], [true, count]);
     assert.equal(resource.status.error, undefined);
 
     // Nothing is repeated as long as there is no room, whatever a listener does.
@@ -80,7 +82,7 @@ for (const count of [900, 5_000]) {
     }
     assert.deepEqual(third.told, []);
 
-    second.view.close();
+    other.view.close();
     upstream.put(pod("a/0"));
     resource.resume();
     await until(() => third.view.getSnapshot().loaded);

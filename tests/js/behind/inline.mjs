@@ -1,6 +1,6 @@
 // What is not behind a worker, by file and by how the title begins, with the reason. "*" is all of a file. tests/README.md tells the kinds.
 // With MATRIX=all these run as well, and one that passes fails the run, unless its reason begins with "may": it goes either way.
-const CLOCK = "the test turns the clock by hand, and ports go by the host's";
+const CLOCK = "may: the test turns the clock by hand, and ports go by the host's. A timer that was set before fires though it was cleared";
 const OPTIONS = "the mode refuses something else before: it needs an identity, and takes the object of no source";
 const PAGE = "may: the page asks that by itself, with a fetch that no page can have behind a worker";
 const SAID = "the worker says to its own console how its watches come";
