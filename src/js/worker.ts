@@ -12,7 +12,7 @@ const scope = globalThis as unknown as EventTarget & {
   close(): void;
 };
 const isShared = "onconnect" in scope;
-const hub = new Hub(runtimeOf({ bundled: address }), isShared ? scope.name : undefined, {}, () => scope.close());
+const hub = new Hub(runtimeOf({ bundled: address }), { name: isShared ? scope.name : undefined, end: () => scope.close() });
 
 // A trap is no panic: nobody is told of it but the worker itself.
 scope.addEventListener("error", (event) => {

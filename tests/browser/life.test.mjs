@@ -178,17 +178,35 @@ test("a new version is rolled out while tabs of the old one live: one list and o
   await intact(its, newer);
 });
 
-test("the worker ends when its script is gone: each page holds its streams itself, and says so once", TABS, async (t) => {
-  const its = await profile(t, browser);
-  const { worker, gone } = passingScript("gone-of-all");
-  const tabs = [await its.open({ worker }), await its.open({ worker })];
-  gone();
-  await tell(tabs[0], "end");
-  for (const tab of tabs) {
-    await tab.waitForFunction(() => globalThis.cache.stats().mode === "inline", undefined, { timeout: 60_000 });
-    assert.equal(tab.said.filter((text) => text.includes("no worker")).length, 1, tab.said.join("\n"));
-    assert.equal(await tab.evaluate(tabsOf), undefined);
-  }
-  await intact(its, tabs, 2);
-  assert.deepEqual(await locks(tabs[0]), ["watchcache worker", "watchcache worker"]);
-});
+test(
+  "the worker ends when its script is gone: each page holds its streams itself, says so once, and meets others at a worker later",
+  TABS,
+  async (t) => {
+    const its = await profile(t, browser);
+    const { worker, gone, back } = passingScript("gone-of-all");
+    const tabs = [await its.open({ worker }), await its.open({ worker })];
+    gone();
+    await tell(tabs[0], "end");
+    for (const tab of tabs) {
+      await tab.waitForFunction(() => globalThis.cache.stats().mode === "inline", undefined, { timeout: 60_000 });
+      assert.equal(tab.said.filter((text) => text.includes("no worker")).length, 1, tab.said.join("\n"));
+      assert.equal(await tab.evaluate(tabsOf), undefined);
+    }
+    await intact(its, tabs, 2);
+    assert.deepEqual(await locks(tabs[0]), []);
+
+    // Nobody has a worker yet.
+    const wake = () => document.dispatchEvent(new Event("resume"));
+    its.server.control.setRate(20);
+    await tabs[0].evaluate(wake);
+    await intact(its, tabs, 2);
+    assert.equal(await tabs[0].evaluate(() => globalThis.cache.stats().mode), "inline");
+    back();
+    tabs.push(await its.open({ worker }));
+    for (const tab of tabs) await tab.evaluate(wake);
+    await tabs[0].waitForFunction(() => globalThis.cache.stats().worker?.tabs === 3);
+    its.server.control.setRate(20);
+    await intact(its, tabs);
+    assert.deepEqual(await locks(tabs[0]), [...tabs.map(() => "watchcache tab"), "watchcache worker"]);
+  },
+);

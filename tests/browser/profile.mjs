@@ -100,12 +100,15 @@ export async function intact({ server }, tabs, watches = 1) {
 /** Tells the worker of all tabs something: see obedient-worker.js. */
 export const tell = (tab, words) => tab.evaluate((words) => new BroadcastChannel("tests").postMessage(words), words);
 
-/** The script of an obedient worker that no server has any more once it is `gone`, as after a rollout. */
+/** The script of an obedient worker. No server has it any more once it is `gone`, as after a rollout, until it is `back`. */
 export function passingScript(name) {
   const folder = `artifacts/${name}`;
-  mkdirSync(root + folder, { recursive: true });
-  writeFileSync(`${root}${folder}/worker.js`, 'import "/tests/browser/obedient-worker.js";');
-  return { worker: `/${folder}/worker.js`, gone: () => rmSync(root + folder, { recursive: true }) };
+  const back = () => {
+    mkdirSync(root + folder, { recursive: true });
+    writeFileSync(`${root}${folder}/worker.js`, 'import "/tests/browser/obedient-worker.js";');
+  };
+  back();
+  return { worker: `/${folder}/worker.js`, gone: () => rmSync(root + folder, { recursive: true }), back };
 }
 
 /** Locks that anybody of the profile holds, by their kind. */

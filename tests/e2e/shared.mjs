@@ -8,7 +8,7 @@ import { runtimeOf } from "../../dist/load/instance.js";
 import { address } from "../../dist/wasm/address.js";
 
 /** The worker's half. @param {any} [own] options that no page can hand over */
-export const hub = (own) => new Hub(runtimeOf({ bundled: address }), undefined, own);
+export const hub = (own) => new Hub(runtimeOf({ bundled: address }), { own });
 
 /** A port to it, as a page has one. @param {InstanceType<typeof Hub>} hub */
 export function portTo(hub) {

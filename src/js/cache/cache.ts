@@ -39,6 +39,7 @@ import { baseUrl, knownBase, readOptions, type Settings } from "./settings.js";
 import type { CacheStats, WatchCache, WorkerStats } from "./types.js";
 
 const NO_LINES: readonly Line[] = [];
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 /** What is kept of an identity, unless `persist` says otherwise. */
 const MAX_KEPT_BYTES = 64 * 2 ** 20;
 const MAX_KEPT_MS = 24 * 3_600_000;
@@ -440,7 +441,7 @@ function sharingOf(
   connected: () => void,
 ): ConstructorParameters<typeof Sharing>[0] {
   const { mode, identity, worker, auth, server, transport, credentials, strip, pageSize, watchList, idleTimeout } = settings;
-  const { retry, history, memory, checkConsistency, persist } = settings;
+  const { retry, history, memory, checkConsistency, persist, linger, logger } = settings;
   const held = { transport, credentials, strip, pageSize, watchList, idleTimeout, retry, history, memory, checkConsistency, persist };
   // Asked for when a worker is: a page that a server renders has no origin.
   const options = () => ({ ...held, identity, server: knownBase(server) });
@@ -448,7 +449,8 @@ function sharingOf(
     mode: mode as SharedMode,
     worker,
     start,
-    here: () => here(runtime),
+    // What fails in there is told by this cache, and what is said to a worker's console is said to its logger.
+    here: () => here(runtime, { linger, logger: { ...SILENT, warn: (message) => logger.warn(message) } }),
     get options() {
       return options();
     },

@@ -50,12 +50,25 @@ interface Asked {
   pass(): void;
 }
 
+/** Where a hub lives. */
+export interface HubPlace {
+  /** What those who may share call it; undefined: what the first of them does. */
+  readonly name?: string | undefined;
+  /** Options that no page can hand over, such as another `fetch`. */
+  readonly own?: WatchCacheOptions;
+  /** Ends the worker, which is of no use any more. */
+  readonly end?: () => void;
+  /** Whether it is in the page of its only tab, which need not be told that it lives. A page that holds a lock is not kept for the way back. */
+  readonly isInPage?: boolean;
+}
+
 /** The worker's side: one cache for all tabs of one name, which is the source of their resources. */
 export class Hub {
   readonly #runtime: Runtime;
   readonly #own: WatchCacheOptions;
   readonly #end: () => void;
-  readonly #lock = holdLock("watchcache worker");
+  readonly #lock: Promise<{ name: string | undefined }>;
+  readonly #forgetPanic: () => void;
   readonly #guests = new Set<Guest>();
   readonly #asked = new Map<number, Asked>();
   #questions = 0;
@@ -73,18 +86,15 @@ export class Hub {
   #telling: ReturnType<typeof setTimeout> | undefined;
   /** Why its WebAssembly can be asked no more. */
   #dead: string | undefined;
+  #closed = false;
 
-  /**
-   * @param name what those who may share call it; undefined: what the first of them does
-   * @param own options that no page can hand over, such as another `fetch`
-   * @param end ends the worker, which is of no use any more
-   */
-  constructor(runtime: Runtime, name?: string, own: WatchCacheOptions = {}, end = () => {}) {
+  constructor(runtime: Runtime, { name, own = {}, end = () => {}, isInPage = false }: HubPlace = {}) {
     this.#runtime = runtime;
     this.#name = name;
     this.#own = own;
     this.#end = end;
-    runtime.onPanic((message) => this.die(message));
+    this.#lock = isInPage ? Promise.resolve({ name: undefined }) : holdLock("watchcache worker");
+    this.#forgetPanic = runtime.onPanic((message) => this.die(message));
   }
 
   /** Its WebAssembly has failed: whoever is here goes on elsewhere. */
@@ -97,9 +107,16 @@ export class Hub {
     this.#end();
   }
 
-  /** Lets go of all it holds, at once. */
-  close(): void {
+  /** All tabs have gone. */
+  leave(): void {
     for (const guest of [...this.#guests]) this.#leave(guest);
+  }
+
+  /** Lets go of all it holds, at once and for good. */
+  close(): void {
+    this.#closed = true;
+    this.#forgetPanic();
+    this.leave();
     clearTimeout(this.#ending);
     this.#letGo();
   }
@@ -133,6 +150,7 @@ export class Hub {
     try {
       await this.#runtime.load();
       if (await this.#wasForgotten(hello.options as WatchCacheOptions)) this.#letGo();
+      if (this.#closed) throw closedError();
       this.#cache ??= this.#open(hello.options as WatchCacheOptions);
     } catch (error) {
       return void refuse(toError(error).message);

@@ -15,9 +15,12 @@ const BEAT_MS = 5_000;
  */
 const MAX_PINGS = 3;
 const MAX_UNREADY = 5;
-/** So many tries to have the next worker may fail, in a quarter of a minute or more. After a rollout its script may be gone for good. */
-const MAX_FAILED = 5;
-/** A worker that ends sooner than so counts as a try that failed: what ends it may be what it is asked to hold. */
+/**
+ * So many tries in a row may bring no worker, in 25 seconds or more. After a rollout its script may be gone for good. One that begins and ends is no such try: what ends it
+ * may be what it is asked to hold, and would end the page.
+ */
+const MAX_MISSED = 6;
+/** A worker that ends sooner than so is waited for as one that does not come. */
 const STEADY_MS = 10_000;
 
 /** What a link needs of its cache. */
@@ -112,6 +115,8 @@ export class Link {
   /** How many workers of this name are known to be of no use any more. */
   #generation = 0;
   #failed = 0;
+  /** Of those, how many brought none since the last that did. */
+  #missed = 0;
   #beats = 0;
   #stats: HubStats | undefined;
   /** Undone when the way is given up. */
@@ -165,7 +170,7 @@ export class Link {
   }
 
   refresh(line: number, reset: boolean): Promise<void> {
-    if (!this.#welcome) return Promise.reject(lost("there is no worker to list anew"));
+    if (!this.#welcome) return Promise.reject(lost("nobody can be asked to list anew yet"));
     const number = ++this.#numbers;
     return new Promise((resolve, reject) => {
       this.#refreshes.set(number, { resolve, reject });
@@ -187,7 +192,28 @@ export class Link {
 
   /** It is awake: the next try waits no longer. */
   wake(): void {
-    if (!this.#closed && !this.#alone && this.#way === undefined) this.#connect();
+    if (this.#closed || this.#alone) return;
+    if (this.#here !== undefined) return void this.#rejoin(this.#here);
+    if (this.#way !== undefined) return;
+    // What wakes a page comes in numbers, and before its network may be there: a try that is brought forward does not count.
+    this.#failed = Math.max(0, this.#failed - 1);
+    this.#missed = Math.max(0, this.#missed - 1);
+    this.#connect();
+  }
+
+  /** The page holds its streams itself: where others have a worker, it meets them there. */
+  async #rejoin(here: Here): Promise<void> {
+    const known = await this.#known();
+    if (here !== this.#here || this.#closed) return;
+    if (known.length > 0) {
+      // It may be one of before, which whoever came later knows nothing against.
+      this.#generation = Math.max(...known);
+      this.#giveUp("others have a worker");
+      this.#here = undefined;
+      here.close();
+      this.#failed = this.#missed = 0;
+    }
+    if (this.#way === undefined) this.#connect();
   }
 
   close(): void {
@@ -199,6 +225,7 @@ export class Link {
 
   #connect(): void {
     clearTimeout(this.#retry);
+    if (this.#closed) return;
     const way = (this.#way = {});
     if (this.#here !== undefined) {
       this.#listen(way, this.#here.open());
@@ -225,10 +252,15 @@ export class Link {
     return `watchcache tab:${this.#host.mode} ${this.#host.name} #`;
   }
 
+  /** At which worker each other tab is, by number. */
+  async #known(): Promise<number[]> {
+    const known = this.#host.mode === "shared" ? await heldLocks(this.#tabs) : [];
+    return known.map((rest) => parseInt(rest));
+  }
+
   /** Tabs tell each other by their locks which worker is the one. Who was frozen, or opens later, has not heard what became of others. */
   async #newest(): Promise<number> {
-    const known = this.#host.mode === "shared" ? await heldLocks(this.#tabs) : [];
-    return Math.max(this.#generation, ...known.map((rest) => parseInt(rest)));
+    return Math.max(this.#generation, ...(await this.#known()));
   }
 
   async #enter(way: { port?: Port }): Promise<void> {
@@ -280,6 +312,7 @@ export class Link {
 
   #welcomed(way: object, lock: string | undefined): void {
     this.#welcome = true;
+    this.#missed = 0;
     const steady = unheld(setTimeout(() => (this.#failed = 0), STEADY_MS));
     this.#undo.push(() => clearTimeout(steady));
     this.#undo.push(onReleased(lock, () => this.#lost(way, "it has ended", true)));
@@ -308,8 +341,13 @@ export class Link {
   /** @param hangs whether that worker might be there again if it were asked for by its name */
   #lost(way: object, why: string, hangs = false): void {
     if (this.#closed || way !== this.#way) return;
-    if (hangs) this.#generation++;
     const was = this.#welcome;
+    if (this.#here !== undefined) {
+      this.#giveUp(`the page cannot hold its streams: ${why}`);
+      // Its WebAssembly is that of the page, which ends all that it had.
+      if (hangs) return;
+    }
+    if (hangs) this.#generation++;
     this.#giveUp(`the worker that holds the streams is lost: ${why}`);
     if (!this.#decided) {
       // Nothing is held yet, and nobody knows when a worker would come.
@@ -319,13 +357,13 @@ export class Link {
     }
     // The end of one that was there is no failure yet.
     const failed = this.#failed++;
-    if (failed === 0 && was) return this.#connect();
-    if (failed === MAX_FAILED && this.#here === undefined) {
+    if (was && failed === 0) return this.#connect();
+    if (!was && ++this.#missed === MAX_MISSED && this.#here === undefined) {
       this.#here = this.#host.here();
       this.#host.alone(why);
       return this.#connect();
     }
-    this.#retry = unheld(setTimeout(() => this.wake(), backoff(Math.max(1, failed), Math.random())));
+    this.#retry = unheld(setTimeout(() => this.#connect(), backoff(Math.max(1, failed), Math.random())));
   }
 
   #decide(): void {
@@ -338,7 +376,8 @@ export class Link {
     clearTimeout(this.#retry);
     const way = this.#way;
     if (way === undefined) return;
-    this.say({ bye: true });
+    if (this.#here === undefined) this.say({ bye: true });
+    else this.#here.leave();
     this.#way = undefined;
     this.#stats = undefined;
     this.#welcome = false;

@@ -11,7 +11,7 @@ export const startThread: StartWorker = (mode, name) => {
     postMessage: (message: unknown, transfer: ArrayBuffer[] = []) => thread.postMessage(message, transfer),
     addEventListener: (type: string, listener: (event: any) => void) => {
       if (type === "message") thread.on("message", (data) => listener({ data }));
-      else thread.on("error", listener).on("exit", listener);
+      else thread.on("error", listener).on("exit", (code) => listener({ message: `it has ended with the code ${code}` }));
     },
     terminate: () => void thread.terminate(),
   } as Startable;

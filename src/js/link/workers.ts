@@ -1,4 +1,4 @@
-import type { UrlLike } from "../host/types.js";
+import type { Logger, UrlLike } from "../host/types.js";
 import type { Runtime } from "../load/instance.js";
 import type { Port } from "./port.js";
 
@@ -15,8 +15,16 @@ export type StartWorker = (mode: SharedMode, name: string) => Startable;
 export interface Here {
   /** A port to it. */
   open(): Port;
+  /** Ends that port, at once: a page that hears a message after it has been put away is not kept for the way back. */
+  leave(): void;
   /** Ends it, and all it holds. */
   close(): void;
+}
+
+/** What a page tells its own streams, and no worker: how long they stay for nobody, and where messages go. */
+export interface Own {
+  readonly linger: number;
+  readonly logger: Logger;
 }
 
 /** How an entry gets at streams that its page does not hold. */
@@ -24,7 +32,7 @@ export interface Ways {
   /** Undefined where the entry has no script of its own. */
   readonly start?: StartWorker;
   /** For a page whose next worker cannot be had. */
-  readonly here: (runtime: Runtime) => Here;
+  readonly here: (runtime: Runtime, own: Own) => Here;
 }
 
 /** What leads to a worker: where its script lies, or what opens a port to one. */
@@ -47,13 +55,18 @@ export function openWorker(
   if (typeof given === "function") return given(name);
   const worker = given === undefined ? start?.(mode, name) : startAt(mode, name, typeof given === "string" ? given : given.href);
   if (worker === undefined) throw new Error("this entry of the package has no script beside it: name one by the option worker");
-  worker.addEventListener("error", () => failed("its script cannot be loaded, or a Content-Security-Policy without worker-src forbids it"));
+  worker.addEventListener("error", (event: unknown) => failed(whyOf(event as { message?: string })));
   if ("port" in worker) return worker.port;
   return {
     postMessage: (message, transfer) => worker.postMessage(message, transfer ?? []),
     addEventListener: (type, listener) => worker.addEventListener(type, listener),
     close: () => worker.terminate(),
   };
+}
+
+/** A script that cannot be loaded says nothing more, one that fails says how. */
+function whyOf({ message }: { message?: string }): string {
+  return message || "its script cannot be loaded, or a Content-Security-Policy without worker-src forbids it";
 }
 
 /** @throws where the host has no such workers. */
