@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "../e2e/cache.mjs";
 import { chromiumOnly } from "../engines/launch.mjs";
 import { withBrowser } from "../page/devtools.mjs";
-import { counts, enter, intact, locks, passingScript, serving, tell } from "./profile.mjs";
+import { counts, enter, hurry, intact, locks, passingScript, serving, tell } from "./profile.mjs";
 
 /** Only this protocol freezes tabs, and tells whether one was kept. */
 const PROTOCOL = chromiumOnly("tabs are frozen, kept and discarded by the DevTools protocol");
@@ -154,6 +154,7 @@ test("a tab that could not have the next worker is kept for the way back: nothin
     const { worker, gone } = passingScript("gone-of-one");
     const kept = await open({ worker });
     gone();
+    await hurry(kept);
     await tell(kept, "end");
     await kept.waitForFunction(() => globalThis.cache.stats().mode === "inline");
     await kept.waitForFunction(() => globalThis.pods.status.phase === "live");

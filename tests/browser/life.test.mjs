@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { root } from "../../scripts/lib/project.mjs";
 import { chromiumOnly, launchBrowser } from "../engines/launch.mjs";
-import { counts, intact, locks, passingScript, profile, TABS, tell } from "./profile.mjs";
+import { counts, hurry, intact, locks, passingScript, profile, TABS, tell } from "./profile.mjs";
 
 /** What the DevTools protocol does to a page. */
 const PROTOCOL = chromiumOnly("a page is crashed and cut off by the DevTools protocol");
@@ -186,6 +186,7 @@ test(
     const { worker, gone, back } = passingScript("gone-of-all");
     const tabs = [await its.open({ worker }), await its.open({ worker })];
     gone();
+    for (const tab of tabs) await hurry(tab);
     await tell(tabs[0], "end");
     for (const tab of tabs) {
       await tab.waitForFunction(() => globalThis.cache.stats().mode === "inline", undefined, { timeout: 60_000 });
