@@ -185,6 +185,8 @@ test(
     const its = await profile(t, browser);
     const { worker, gone, back } = passingScript("gone-of-all");
     const tabs = [await its.open({ worker }), await its.open({ worker })];
+    const isOfTab = async () => (await navigator.locks.query()).held.find(({ name }) => name.startsWith("watchcache tab")).name;
+    const lock = await tabs[0].evaluate(isOfTab);
     gone();
     for (const tab of tabs) await hurry(tab);
     await tell(tabs[0], "end");
@@ -202,6 +204,18 @@ test(
     await tabs[0].evaluate(wake);
     await intact(its, tabs, 2);
     assert.equal(await tabs[0].evaluate(() => globalThis.cache.stats().mode), "inline");
+
+    // Somebody looks for one, and has none either.
+    const looks = (lock) =>
+      void navigator.locks.request(`${lock} of another`, () => new Promise((release) => Object.assign(globalThis, { release })));
+    await tabs[1].evaluate(looks, lock);
+    await tabs[0].evaluate(() => (globalThis.phases.length = 0));
+    await tabs[0].evaluate(wake);
+    await tabs[0].waitForFunction(() => globalThis.phases.includes("reconnecting") && globalThis.cache.stats().mode === "inline");
+    await intact(its, tabs, 2);
+    assert.equal(tabs[0].said.filter((text) => text.includes("no worker")).length, 1, "it is told once");
+    await tabs[1].evaluate(() => globalThis.release());
+
     back();
     tabs.push(await its.open({ worker }));
     for (const tab of tabs) await tab.evaluate(wake);

@@ -111,6 +111,8 @@ export class Link {
   #alone = false;
   /** What the page holds its streams by since the next worker could not be had. */
   #here: Here | undefined;
+  /** Whether that was told. */
+  #said = false;
   #closed = false;
   /** How many workers of this name are known to be of no use any more. */
   #generation = 0;
@@ -211,7 +213,9 @@ export class Link {
       this.#giveUp("others have a worker");
       this.#here = undefined;
       here.close();
-      this.#failed = this.#missed = 0;
+      this.#failed = 0;
+      // They may be on their way to one in vain, as this page was: one try shows that.
+      this.#missed = MAX_MISSED - 1;
     }
     if (this.#way === undefined) this.#connect();
   }
@@ -360,7 +364,8 @@ export class Link {
     if (was && failed === 0) return this.#connect();
     if (!was && ++this.#missed === MAX_MISSED && this.#here === undefined) {
       this.#here = this.#host.here();
-      this.#host.alone(why);
+      if (!this.#said) this.#host.alone(why);
+      this.#said = true;
       return this.#connect();
     }
     this.#retry = unheld(setTimeout(() => this.#connect(), backoff(Math.max(1, failed), Math.random())));
