@@ -38,7 +38,7 @@ async function newContext(options = {}) {
   let page;
   return {
     async newPage() {
-      if (page) throw new Error("a context has one page here");
+      if (page !== undefined && !page.isClosed()) throw new Error("a context has one page at a time here");
       page = new Page(session);
       await page.start({ width, height });
       return page;

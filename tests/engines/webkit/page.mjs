@@ -49,8 +49,21 @@ export class Page {
   #listeners = [];
   #patience = PATIENCE_MS;
 
+  #closed = false;
+
   constructor(session) {
     this.#session = session;
+  }
+
+  isClosed() {
+    return this.#closed;
+  }
+
+  /** Its window stays: the next page of the context has that. */
+  async close() {
+    this.#closed = true;
+    this.#listeners = [];
+    await this.goto("about:blank");
   }
 
   async start({ width, height }) {
