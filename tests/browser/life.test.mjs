@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { root } from "../../scripts/lib/project.mjs";
-import { chromiumOnly, launchBrowser } from "../engines/launch.mjs";
+import { chromiumOnly, launchBrowser, tabsAtOnce } from "../engines/launch.mjs";
 import { counts, hurry, intact, locks, passingScript, profile, TABS, tell } from "./profile.mjs";
 
 /** What the DevTools protocol does to a page. */
@@ -122,8 +122,9 @@ test("the worker's WebAssembly cannot be loaded: the page holds its streams itse
 
 test("thirty tabs at once: one list, one watch", TABS, async (t) => {
   const its = await profile(t, browser);
-  const tabs = await Promise.all(Array.from({ length: 30 }, () => its.open()));
-  await tabs[0].waitForFunction(() => globalThis.cache.stats().worker?.tabs === 30);
+  const count = tabsAtOnce(t, 30);
+  const tabs = await Promise.all(Array.from({ length: count }, () => its.open()));
+  await tabs[0].waitForFunction((count) => globalThis.cache.stats().worker?.tabs === count, count);
   await intact(its, tabs);
   assert.deepEqual(counts(its.server), { lists: 1, watches: 1 });
 });

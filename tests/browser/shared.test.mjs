@@ -1,7 +1,7 @@
 // Many tabs and one worker, in a real browser. What the server sees of them, who meets whom, and what is left when one dies.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { launchBrowser } from "../engines/launch.mjs";
+import { launchBrowser, tabsAtOnce } from "../engines/launch.mjs";
 import { counts, profile, TABS, WORKERS } from "./profile.mjs";
 
 let browser;
@@ -12,14 +12,15 @@ const mode = () => globalThis.cache.stats().mode;
 
 test("twenty tabs cost the server one list and one watch, and hold what it holds", TABS, async (t) => {
   const { server, open, holds } = await profile(t, browser);
-  const tabs = await Promise.all(Array.from({ length: 20 }, () => open()));
-  assert.equal(await tabs[7].evaluate(mode), "shared");
+  const count = tabsAtOnce(t, 20);
+  const tabs = await Promise.all(Array.from({ length: count }, () => open()));
+  assert.equal(await tabs[6].evaluate(mode), "shared");
   assert.deepEqual(counts(server), { lists: 1, watches: 1 });
-  await tabs[0].waitForFunction(() => {
+  await tabs[0].waitForFunction((count) => {
     const { tabs, resources } = globalThis.cache.stats().worker ?? {};
     // What the worker has told last may be of before its list.
-    return tabs === 20 && resources.some(({ lists }) => lists > 0);
-  });
+    return tabs === count && resources.some(({ lists }) => lists > 0);
+  }, count);
   const { memoryBytes, resources, metrics } = await tabs[0].evaluate(() => globalThis.cache.stats().worker);
   assert.ok(memoryBytes > 0);
   assert.match(metrics, /^apiserver_watch_cache_initializations_total{.*resource="pods".*} 1$/m, "those of the server's list");

@@ -20,6 +20,17 @@ export const except = (reasons) => (reasons[ENGINE] === undefined ? {} : { skip:
 /** What no other engine has, as the reason of `except`. @param {string} what */
 export const chromiumOnly = (what) => except(Object.fromEntries(ENGINES.filter((name) => name !== CHROMIUM).map((name) => [name, what])));
 
+/**
+ * So many tabs, or a third of them where each takes seconds to come: one core starts a process of Firefox after the other. The run says so.
+ * @param {import("node:test").TestContext} t @param {number} count
+ */
+export function tabsAtOnce(t, count) {
+  if (ENGINE === CHROMIUM) return count;
+  const third = Math.ceil(count / 3);
+  t.diagnostic(`${third} tabs instead of ${count} in ${ENGINE}`);
+  return third;
+}
+
 /** Firefox reports a WebSocket that broke, or that it could not open, as an error of the page, without a stack. */
 const FIREFOX_SOCKET =
   /The connection to ws:\S+ was interrupted while the page was loading\.|Firefox can’t establish a connection to the server at ws:/;
