@@ -1,6 +1,7 @@
 // What users hear of when more is held than `memory.maxBytes`. The one that grows ends with `out-of-memory`, and no other.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import v8 from "node:v8";
 import vm from "node:vm";
 
@@ -49,9 +50,27 @@ async function measured(objects, spec = ordered) {
 for (const count of [900, 5_000]) {
   test(`r11_a_view_of_${count}_that_there_is_no_memory_for_tells_so_and_comes_back_with_resume`, async () => {
     const { all, row } = await measured(many(count));
+    const maxBytes = 2 * all + 4 * row;
     const upstream = memorySource({ objects: many(count) });
-    const { cache, resource } = open(upstream, { memory: { maxBytes: all + row * 2.5 } });
+    const { cache, resource } = open(upstream, { memory: { maxBytes } });
     await resource.synced();
+    const room = () => maxBytes - cache.stats().resources.reduce((sum, { bytes }) => sum + bytes, 0);
+    // What arrived is packed when its turn comes.
+    const isSteady = async () => {
+      for (let last = -1; last !== room(); await sleep(100)) last = room();
+    };
+    /** Another resource takes what is there but for so much. */
+    const leave = async (bytes) => {
+      const ballast = memorySource();
+      const its = cache.resource({ source: ballast, id: "ballast" });
+      its.view({ window: { offset: 0, limit: 1 } }).subscribe(() => {});
+      await its.synced();
+      for (let i = 0; room() > bytes; i++) {
+        ballast.put(large(`a/${i}`, Math.min(100_000, Math.ceil((room() - bytes) / 2) + 100)));
+        await until(() => its.size > i);
+        await isSteady();
+      }
+    };
     const spec = (i) => ({ ...ordered, labelSelector: `app!=db-${i}`, window: { offset: 0, limit: 3 } });
     const opened = [];
     const show = async (i) => {
@@ -62,7 +81,12 @@ for (const count of [900, 5_000]) {
       await until(() => view.getSnapshot().loaded || view.getSnapshot().error !== undefined);
       return held;
     };
-    const [first, second] = [await show(0), await show(1)];
+    await isSteady();
+    const before = room();
+    const first = await show(0);
+    await isSteady();
+    await leave((before - room()) * 1.5);
+    const second = await show(1);
     assert.equal(second.view.getSnapshot().error, undefined);
     const last = await show(2);
     // Whoever has grown most lately: on a busy machine that may be the one before.
