@@ -12,22 +12,22 @@ import { setupEngine } from "../setup-engines.mjs";
 const LIMIT_MS = 4 * 60_000;
 
 const under = (...folders) => filesUnder(folders, (path) => path.endsWith(".test.mjs"));
-const isTabs = (path) => /shared\.test\.mjs$/.test(path);
+const isTabs = (path) => /(shared|tabs)\.test\.mjs$/.test(path);
 const isLives = (path) => /life\.test\.mjs$/.test(path);
 const isPersist = (path) => /persist\.test\.mjs$/.test(path);
 const isTable = (path) => /table\.test\.mjs$/.test(path);
 const isFaults = (path) => /faults\.test\.mjs$/.test(path);
 
 /** What one run of `npm test` takes of an engine. */
-const SHARES = {
+export const SHARES = {
   facade: () => under("tests/browser").filter((path) => !isTabs(path) && !isLives(path) && !isPersist(path)),
-  tabs: () => under("tests/browser").filter(isTabs),
+  tabs: () => under("tests/browser", "tests/page").filter(isTabs),
   lives: () => under("tests/browser").filter(isLives),
   persist: () => under("tests/browser").filter(isPersist),
   hooks: () => ["tests/react/hooks.test.mjs"],
   table: () => under("tests/page").filter(isTable),
   faults: () => under("tests/page").filter(isFaults),
-  page: () => under("tests/page").filter((path) => !isTable(path) && !isFaults(path)),
+  page: () => under("tests/page").filter((path) => !isTabs(path) && !isTable(path) && !isFaults(path)),
 };
 
 const ALL = Object.keys(SHARES).flatMap((share) => TESTED.map((engine) => ({ engine, share })));

@@ -1,6 +1,7 @@
 // A run takes a part of each matrix. Here it is held that no part is left out for ever.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { SHARES } from "../../scripts/lib/browser-suites.mjs";
 import { filesUnder } from "../../scripts/lib/hash.mjs";
 import { WAYS } from "../e2e/turn.mjs";
 import { shareOf } from "../servers/shares.mjs";
@@ -21,6 +22,12 @@ test("a suite that goes one way is in the share of the turn in which it is gone"
     assert.ok(shareOf(files, WAYS.indexOf(way)).files.includes(file), `${file} would never run`);
   }
   assert.equal(WAYS.length, TURNS.length);
+});
+
+test("the shares of an engine have every file of the browser suites once", () => {
+  const suites = filesUnder(["tests/browser", "tests/page", "tests/react/hooks.test.mjs"], (path) => path.endsWith(".test.mjs"));
+  const taken = Object.values(SHARES).flatMap((filesOf) => filesOf());
+  assert.deepEqual(taken.toSorted(), suites.toSorted());
 });
 
 test("a file of no share is told", () => {
