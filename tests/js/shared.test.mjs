@@ -74,6 +74,22 @@ test("two caches of one worker cost one list and one watch, and each is closed b
   assert.equal(server.control.status().counts.watches, 1);
 });
 
+test("a tab knows how the worker stood before it asked, when its first rows come", async (t) => {
+  const server = await serving(t);
+  const worker = hub();
+  const stood = [];
+  for (let tab = 0; tab < 2; tab++) {
+    const { cache, pods } = opened(t, { ...shared, server: server.url, worker: () => portTo(worker) });
+    const view = pods.view();
+    const phase = () => cache.stats().worker?.resources.find(({ name }) => name === "pods")?.phase ?? "unknown";
+    t.after(view.subscribe(() => void (view.rows.length > 0 && (stood[tab] ??= phase()))));
+    await isSynced(pods);
+    await eventually(() => stood[tab] !== undefined && pods.status.phase === "live", "it shows rows");
+  }
+  assert.notEqual(stood[0], "live", "its rows come from the network");
+  assert.equal(stood[1], "live");
+});
+
 test("equal options meet, in whatever order their members are written", async (t) => {
   const server = await serving(t);
   const worker = hub({});
