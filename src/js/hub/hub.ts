@@ -162,7 +162,7 @@ export class Hub {
     this.#guests.add(guest);
     post(port, { welcome: hello.hello, lock: (await this.#lock).name });
     // How it stands before this tab asks for anything: the tab can tell whether its first rows were there.
-    post(port, { stats: this.#stats() });
+    if (this.#dead === undefined) post(port, { stats: this.#stats() });
     if (guest.asks) {
       this.#answered = undefined; // the newest may know who asks
       for (const { lines } of this.#guests) for (const { resource } of lines.values()) this.#retry(resource);
