@@ -346,13 +346,11 @@ export class Link {
   #lost(way: object, why: string, hangs = false): void {
     if (this.#closed || way !== this.#way) return;
     const was = this.#welcome;
-    if (this.#here !== undefined) {
-      this.#giveUp(`the page cannot hold its streams: ${why}`);
-      // Its WebAssembly is that of the page, which ends all that it had.
-      if (hangs) return;
-    }
+    const isHere = this.#here !== undefined;
+    this.#giveUp(isHere ? `the page cannot hold its streams: ${why}` : `the worker that holds the streams is lost: ${why}`);
+    // Its WebAssembly is that of the page, which ends all that it had.
+    if (isHere && hangs) return;
     if (hangs) this.#generation++;
-    this.#giveUp(`the worker that holds the streams is lost: ${why}`);
     if (!this.#decided) {
       // Nothing is held yet, and nobody knows when a worker would come.
       this.#alone = true;
