@@ -12,11 +12,12 @@ import { build } from "./build.mjs";
 import { buildPage } from "./build-page.mjs";
 import { startBrowserServers } from "./lib/browser-servers.mjs";
 import { everyStep, stepOfTheDay } from "./lib/browser-suites.mjs";
-import { failuresOf } from "./lib/cargo-failures.mjs";
+import { failuresOf, lastLines } from "./lib/failures.mjs";
 import { TESTED } from "./lib/engines.mjs";
 import { browserEnvironment, nativeEnvironment } from "./lib/env.mjs";
 import { CommandFailed, SetupError, main } from "./lib/fail.mjs";
 import { filesUnder } from "./lib/hash.mjs";
+import { nodeTest } from "./lib/node-test.mjs";
 import { root } from "./lib/project.mjs";
 import { run } from "./lib/run.mjs";
 import { summary } from "./lib/summary.mjs";
@@ -53,26 +54,27 @@ async function cargoTest() {
   return { code, details: failuresOf(ran.map(({ output }) => output).join("\n")) };
 }
 
+/**
+ * The runner gives a driver 5 s to start, and a page 20 s to load a debug build and to run all its tests. A quiet machine needs a quarter of that,
+ * and a busy one all of it. So these are here to end what hangs.
+ */
+const PATIENCE = { WASM_BINDGEN_TEST_DRIVER_TIMEOUT: "60", WASM_BINDGEN_TEST_TIMEOUT: "180" };
+
 async function browserTest() {
   const targets = asArguments(rustTargets.filter((name) => name.startsWith("web")));
   if (targets.length === 0) throw new CommandFailed("tests/ holds no web*.rs and no web*/main.rs, so nothing was tested in the browser.");
   const args = ["test", "--headless", "--chrome", "--mode", "no-install", ".", "--locked", ...targets];
   const servers = await startBrowserServers();
   try {
-    const env = { ...browserEnvironment(), ...servers.env };
-    return await run("wasm-pack", args, { cwd: root, env, timeoutMs: GROUP_LIMIT_MS });
+    const env = { ...browserEnvironment(), ...PATIENCE, ...servers.env };
+    const { code, output } = await run("wasm-pack", args, { cwd: root, env, collect: true, timeoutMs: GROUP_LIMIT_MS });
+    return { code, details: lastLines(output) };
   } finally {
     await servers.close();
   }
 }
 
-/** Files with browsers run one after another: they share two browsers' worth of memory and the same few cores. */
-async function nodeTest(files, what, atATime = 1) {
-  if (files.length === 0) throw new CommandFailed(`there are no test files for ${what}.`);
-  const reporter = process.stdout.isTTY ? "spec" : "tap";
-  const args = ["--test", `--test-concurrency=${atATime}`, `--test-reporter=${reporter}`, ...files];
-  return run(process.execPath, args, { cwd: root, env: browserEnvironment(), timeoutMs: GROUP_LIMIT_MS });
-}
+const nodeGroup = (files, atATime) => nodeTest(files, { atATime, timeoutMs: GROUP_LIMIT_MS });
 
 const groups = {
   rust: { title: "cargo test", run: cargoTest },
@@ -84,18 +86,22 @@ const groups = {
       const alone = under("tests/js", "tests/e2e", "tests/types", "benches", "www/server", "src/js");
       const apart = new Set([...alone, ...under("tests/page", "tests/packaging", "tests/servers")]);
       const others = under("tests").filter((file) => !apart.has(file));
-      const ran = [
-        await nodeTest(alone, "the server and the facade", availableParallelism()),
-        await nodeTest(others, "the facade in a browser, and the scripts"),
-      ];
-      return { code: ran.find(({ code }) => code !== 0)?.code ?? 0 };
+      const ran = [await nodeGroup(alone, availableParallelism()), await nodeGroup(others)];
+      const { code = 0 } = ran.find(({ code }) => code !== 0) ?? {};
+      return {
+        code,
+        details: ran
+          .map(({ details }) => details)
+          .filter(Boolean)
+          .join("\n"),
+      };
     },
   },
-  page: { title: "the demo page, driven by Playwright", run: () => nodeTest(under("tests/page"), "the demo page") },
+  page: { title: "the demo page, driven by Playwright", run: () => nodeGroup(under("tests/page")) },
   engines: { title: "a share of the browser suites in another engine", run: () => stepOfTheDay() },
   packaging: {
     title: "the packed package in fresh apps",
-    run: () => nodeTest(under("tests/packaging"), "the package"),
+    run: () => nodeGroup(under("tests/packaging")),
   },
 };
 

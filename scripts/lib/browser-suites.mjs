@@ -3,8 +3,7 @@ import { TESTED } from "./engines.mjs";
 import { browserEnvironment } from "./env.mjs";
 import { SetupError } from "./fail.mjs";
 import { filesUnder } from "./hash.mjs";
-import { root } from "./project.mjs";
-import { run } from "./run.mjs";
+import { nodeTest } from "./node-test.mjs";
 import { turnNow } from "./turn.mjs";
 import { setupEngine } from "../setup-engines.mjs";
 
@@ -37,10 +36,7 @@ const stepOf = ({ engine, share }) => ({
   title: `${engine}: ${share}`,
   async run() {
     await setupEngine(engine);
-    const reporter = process.stdout.isTTY ? "spec" : "tap";
-    const args = ["--test", "--test-concurrency=1", `--test-reporter=${reporter}`, ...SHARES[share]()];
-    const env = { ...browserEnvironment(), WATCHCACHE_ENGINE: engine };
-    return run(process.execPath, args, { cwd: root, env, timeoutMs: LIMIT_MS });
+    return nodeTest(SHARES[share](), { env: { ...browserEnvironment(), WATCHCACHE_ENGINE: engine }, timeoutMs: LIMIT_MS });
   },
 });
 

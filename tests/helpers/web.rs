@@ -31,7 +31,7 @@ export class PushSource {
     this.lists += 1;
     this.requests.push(request);
     if (this.answer instanceof Error) throw this.answer;
-    return { body: this.answer };
+    return { body: await this.answer };
   }
   async *watch(request, signal) {
     this.watches.push(request.resourceVersion);
@@ -201,9 +201,12 @@ pub async fn rejected(promise: Promise) -> String {
     code(&JsFuture::from(promise).await.expect_err("a rejection"))
 }
 
-/// Waits for a condition; fails by its name after ten seconds.
+/// A busy machine takes long for what a quiet one does at once.
+const PATIENCE_MS: f64 = 60_000.0;
+
+/// Waits for a condition; fails by its name after a minute.
 pub async fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = js_sys::Date::now() + 10_000.0;
+    let deadline = js_sys::Date::now() + PATIENCE_MS;
     while !holds() {
         assert!(js_sys::Date::now() < deadline, "waited in vain until {what}");
         TimeoutFuture::new(2).await;

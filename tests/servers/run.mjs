@@ -4,11 +4,9 @@
 //   npm run test:servers -- --test-name-pattern=bookmark
 //   npm run test:servers -- --turn     the share whose turn it is, the next with each commit; MATRIX=all takes all of them
 import { build } from "../../scripts/build.mjs";
-import { browserEnvironment } from "../../scripts/lib/env.mjs";
 import { CommandFailed, main, say } from "../../scripts/lib/fail.mjs";
 import { filesUnder } from "../../scripts/lib/hash.mjs";
-import { root } from "../../scripts/lib/project.mjs";
-import { run } from "../../scripts/lib/run.mjs";
+import { nodeTest } from "../../scripts/lib/node-test.mjs";
 import { setup } from "../../scripts/setup.mjs";
 import { requireGo } from "../../scripts/lib/go.mjs";
 import { buildServer } from "./harness/build.mjs";
@@ -27,15 +25,8 @@ await main(async () => {
   await buildServer("etcd");
   if (name !== "etcd") await buildServer("kube-apiserver");
 
-  const reporter = process.stdout.isTTY ? "spec" : "tap";
   // One file at a time: each starts servers of its own, and those are heavier than the tests.
-  const args = [
-    "--test",
-    "--test-concurrency=1",
-    `--test-reporter=${reporter}`,
-    ...given.filter((argument) => argument !== "--turn"),
-    ...files,
-  ];
-  const { code } = await run(process.execPath, args, { cwd: root, env: browserEnvironment() });
+  const { code, details } = await nodeTest(files, { args: given.filter((argument) => argument !== "--turn") });
+  if (details) console.log(`\n──── what failed\n${details}`);
   if (code !== 0) throw new CommandFailed("the end-to-end suite failed against the real servers.");
 });

@@ -1,7 +1,7 @@
-// What `npm test` says at its end of a `cargo test` that failed.
+// What `npm test` says at its end of what failed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { failuresOf } from "../../scripts/lib/cargo-failures.mjs";
+import { failuresOf, lastLines, nodeFailures } from "../../scripts/lib/failures.mjs";
 import { summary } from "../../scripts/lib/summary.mjs";
 
 const OUTPUT = `test a ... ok
@@ -49,6 +49,69 @@ test("each failed test is told with its words, a process that died with its sign
   assert.equal(failuresOf(OUTPUT), TOLD);
   assert.equal(failuresOf("test a ... ok\n\ntest result: ok. 1 passed\n"), "");
   assert.equal(failuresOf("error[E0308]: mismatched types\n --> src/lib.rs\n"), "error[E0308]: mismatched types");
+});
+
+const TAP = `# Subtest: good
+ok 1 - good
+  ---
+  duration_ms: 1
+  ...
+# Subtest: s
+    # Subtest: inner
+    not ok 1 - inner
+      ---
+      error: |-
+        x
+        ---
+        ...
+        y
+      stack: |-
+        s.test.mjs:2
+      ...
+    1..1
+not ok 2 - s
+  ---
+  failureType: 'subtestsFailed'
+  error: '1 subtest failed'
+  ...
+# Subtest: bare
+not ok 3 - bare
+ok 4 - fine
+  ---
+  duration_ms: 1
+  ...
+not ok 5 - hooked
+  ---
+  failureType: 'hookFailed'
+  error: 'in after'
+  ...
+1..5
+`;
+
+const TOLD_OF_TAP = `    not ok 1 - inner
+      ---
+      error: |-
+        x
+        ---
+        ...
+        y
+      stack: |-
+        s.test.mjs:2
+      ...
+not ok 3 - bare
+not ok 5 - hooked
+  ---
+  failureType: 'hookFailed'
+  error: 'in after'
+  ...`;
+
+test("each failed test of Node is told with its error, once, and none that passed", () => {
+  assert.equal(nodeFailures(TAP), TOLD_OF_TAP);
+  assert.equal(nodeFailures("ok 1 - good\n1..1\n"), "");
+});
+
+test("of a runner whose words are not known, the last lines are told", () => {
+  assert.equal(lastLines("a\nb\nc\n\n", 2), "b\nc");
 });
 
 test("the summary ends with what failed, of failed steps alone", async (t) => {
