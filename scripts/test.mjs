@@ -88,13 +88,8 @@ const groups = {
       const others = under("tests").filter((file) => !apart.has(file));
       const ran = [await nodeGroup(alone, availableParallelism()), await nodeGroup(others)];
       const { code = 0 } = ran.find(({ code }) => code !== 0) ?? {};
-      return {
-        code,
-        details: ran
-          .map(({ details }) => details)
-          .filter(Boolean)
-          .join("\n"),
-      };
+      const told = ran.map(({ details }) => details).filter(Boolean);
+      return { code, details: told.join("\n") };
     },
   },
   page: { title: "the demo page, driven by Playwright", run: () => nodeGroup(under("tests/page")) },

@@ -5,8 +5,8 @@ import { delimiter, join } from "node:path";
 import { CommandFailed } from "./fail.mjs";
 
 const groups = new Set();
-/** What is kept of a command's output, in characters: npm tells of each file that it packs. */
-const MAX_OUTPUT = 1 << 20;
+/** What is kept of a command's output, in characters: npm tells of each file that it packs, and a group of tests of each test. */
+const MAX_OUTPUT = 1 << 23;
 
 function endGroup(pid, signal) {
   try {
