@@ -115,10 +115,9 @@ test("law_08_bounded: caches that are closed while their views show are gone", H
   // With a worker the page holds a port, too.
   for (const mode of ["inline", "shared"]) {
     const work = () => run("closed", 20, mode);
-    const before = (await rounds(2, work, held)).at(-1);
-    const after = (await rounds(3, work, held)).at(-1);
-    assert.ok(after.heap <= before.heap + 60 * 5_000, `${mode}: ${before.heap} bytes became ${after.heap}`);
-    assert.ok(after.wasm <= before.wasm + WASM_SLACK, `${mode}: ${before.wasm} bytes of WebAssembly became ${after.wasm}`);
+    const before = (await rounds(WARM, work, held)).at(-1);
+    const after = (await rounds(6, work, held)).at(-1);
+    assertFlat(before, after, `120 closed caches, ${mode}`);
   }
   await close();
 });

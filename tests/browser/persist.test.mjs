@@ -321,7 +321,7 @@ test("a source of one's own is kept where it is named, and goes on from its vers
       const mine = cache.resource({ source, id: "mine" });
       Object.assign(globalThis, { pods: mine, mine: { lists, cache } });
       await mine.synced();
-      return mine.view().rows.map(({ metadata }) => metadata.name);
+      return (await mine.list({ resourceVersion: "0" })).items.map(({ metadata }) => metadata.name);
     });
   const first = await open({ persist: { resources: [] } });
   assert.deepEqual(await start(first), ["a", "b"]);

@@ -9,7 +9,7 @@ import { eventually } from "../e2e/cache.mjs";
 import { hub, portTo } from "../e2e/shared.mjs";
 import { addressOf } from "./behind/handed.mjs";
 import { pod } from "./lib/pod.mjs";
-import { FIRST_MS, LATER_MS, besideFrozen, instead, isQuiet, isSynced, opened, shared, tabsOf } from "./lib/tabs.mjs";
+import { FIRST_MS, LATER_MS, besideFrozen, instead, isQuiet, isSynced, keyOf, opened, shared, tabsOf } from "./lib/tabs.mjs";
 
 async function serving(t) {
   const server = await startServer({ port: 0, pods: 3, rate: 0 });
@@ -181,8 +181,7 @@ test("tabs whose credentials are refused hold up no other, neither its streams n
   await isSynced(tabs[0].use("nodes"));
   for (const { cache } of tabs) {
     const pods = cache.resource("pods");
-    const [{ metadata }] = pods.view().rows;
-    const key = `${metadata.namespace}/${metadata.name}`;
+    const key = await keyOf(pods);
     await pods.list({ resourceVersion: "", limit: 1 });
     await pods.get(key);
     await pods.patch(key, { metadata: { labels: { by: "good" } } }, { type: "merge" });
@@ -337,8 +336,7 @@ test("a tab that cannot say who asks holds up no other", async (t) => {
       () => signedIn.pods.status.phase === "live",
       () => JSON.stringify(signedIn.pods.status),
     );
-    const [{ metadata }] = signedIn.pods.view().rows;
-    await signedIn.pods.patch(`${metadata.namespace}/${metadata.name}`, { metadata: { labels: { by: "jane" } } }, { type: "merge" });
+    await signedIn.pods.patch(await keyOf(signedIn.pods), { metadata: { labels: { by: "jane" } } }, { type: "merge" });
   }
 });
 

@@ -54,7 +54,7 @@ test("a source of one's own is imported by the thread", async (t) => {
   const things = cache.resource({ source: `data:text/javascript,${encodeURIComponent(script)}`, id: "things" });
   await things.synced();
   assert.deepEqual(
-    things.view().rows.map(({ metadata }) => metadata.name),
+    (await things.list({ resourceVersion: "0" })).items.map(({ metadata }) => metadata.name),
     ["thread"],
   );
 });

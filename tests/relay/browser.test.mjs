@@ -42,10 +42,13 @@ test("pages of two people share one list and one watch, over either way, and hol
     ["list", "watch"].map((verb) => counted[`watchcache_relay_upstream_requests_total{verb="${verb}"}`]),
     [1, 1],
   );
-  const { size, digest } = await pages[0].evaluate(() => ({
+  const { size, digest } = await pages[0].evaluate(async () => ({
     size: globalThis.pods.size,
     digest: JSON.stringify(
-      globalThis.pods.view().rows.map(({ metadata }) => [`${metadata.namespace}/${metadata.name}`, metadata.resourceVersion]),
+      (await globalThis.pods.list({ resourceVersion: "0" })).items.map(({ metadata }) => [
+        `${metadata.namespace}/${metadata.name}`,
+        metadata.resourceVersion,
+      ]),
     ),
   }));
   assert.deepEqual([size, digest], [31, JSON.stringify(server.control.digest("pods").items)]);

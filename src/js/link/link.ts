@@ -44,6 +44,12 @@ export interface LinkHost {
   connected(): void;
 }
 
+/** A way to a worker. Whoever listens there listens until it has ended. */
+interface Way {
+  port?: Port;
+  readonly ended: AbortSignal;
+}
+
 /** One resource that the worker holds for this tab. */
 export class Line {
   readonly #link: Link;
@@ -103,7 +109,7 @@ export class Link {
   readonly #refreshes = new Map<number, { resolve(): void; reject(error: unknown): void }>();
   #numbers = 0;
   /** The way to a worker, from the moment that it is looked for. */
-  #way: { port?: Port } | undefined;
+  #way: Way | undefined;
   /** Whether the worker there has said that it can be asked. */
   #welcome = false;
   /** Whether it ever came to that, or never will. */
@@ -230,7 +236,9 @@ export class Link {
   #connect(): void {
     clearTimeout(this.#retry);
     if (this.#closed) return;
-    const way = (this.#way = {});
+    const ended = new AbortController();
+    this.#undo.push(() => ended.abort());
+    const way: Way = (this.#way = { ended: ended.signal });
     if (this.#here !== undefined) {
       this.#listen(way, this.#here.open());
       return this.#greet(this.#host.name, undefined);
@@ -267,7 +275,7 @@ export class Link {
     return Math.max(this.#generation, ...(await this.#known()));
   }
 
-  async #enter(way: { port?: Port }): Promise<void> {
+  async #enter(way: Way): Promise<void> {
     const { mode, worker, start } = this.#host;
     const newest = await this.#newest();
     if (way !== this.#way) return;
@@ -275,7 +283,7 @@ export class Link {
     try {
       this.#listen(
         way,
-        openWorker(mode, this.#name, worker, start, (why) => this.#lost(way, why)),
+        openWorker(mode, this.#name, worker, start, (why) => this.#lost(way, why), way.ended),
       );
     } catch (error) {
       return this.#lost(way, error instanceof Error ? error.message : String(error));
@@ -286,9 +294,10 @@ export class Link {
     this.#greet(this.#name, lock);
   }
 
-  #listen(way: { port?: Port }, port: Port): void {
+  #listen(way: Way, port: Port): void {
     way.port = port;
-    port.addEventListener("message", ({ data }) => way === this.#way && isMessage(data) && this.#heard(way, data as FromHub));
+    const { ended: signal } = way;
+    port.addEventListener("message", ({ data }) => way === this.#way && isMessage(data) && this.#heard(way, data as FromHub), { signal });
     port.start?.();
   }
 

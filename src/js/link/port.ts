@@ -6,7 +6,8 @@ import type { Credentials, ResourceSpec } from "../upstream/types.js";
 /** The least of a `MessagePort`: a dedicated worker and its scope are such, too. */
 export interface Port {
   postMessage(message: unknown, transfer?: Transferable[]): void;
-  addEventListener(type: "message", listener: (event: MessageEvent) => void): void;
+  /** Chromium keeps a closed port for as long as its shared worker lives. So who is done with it aborts the signal. */
+  addEventListener(type: "message", listener: (event: MessageEvent) => void, options?: { signal: AbortSignal }): void;
   /** A port says nothing before it is started. */
   start?(): void;
   /** Ends it, where it can be ended by itself. */

@@ -42,7 +42,7 @@ export type WorkerOption = string | UrlLike | ((name: string) => Port);
  * A port to the worker of this name, which is started where there is none.
  *
  * @param given as the option; undefined: the package's own script
- * @param failed hears that it could not be started
+ * @param failed hears that it could not be started, until the signal
  * @throws where there can be none.
  */
 export function openWorker(
@@ -51,15 +51,16 @@ export function openWorker(
   given: WorkerOption | undefined,
   start: StartWorker | undefined,
   failed: (why: string) => void,
+  signal: AbortSignal,
 ): Port {
   if (typeof given === "function") return given(name);
   const worker = given === undefined ? start?.(mode, name) : startAt(mode, name, typeof given === "string" ? given : given.href);
   if (worker === undefined) throw new Error("this entry of the package has no script beside it: name one by the option worker");
-  worker.addEventListener("error", (event: unknown) => failed(whyOf(event as { message?: string })));
+  worker.addEventListener("error", (event: unknown) => failed(whyOf(event as { message?: string })), { signal });
   if ("port" in worker) return worker.port;
   return {
     postMessage: (message, transfer) => worker.postMessage(message, transfer ?? []),
-    addEventListener: (type, listener) => worker.addEventListener(type, listener),
+    addEventListener: (type, listener, options) => worker.addEventListener(type, listener, options),
     close: () => worker.terminate(),
   };
 }

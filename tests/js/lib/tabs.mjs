@@ -50,6 +50,12 @@ export async function isSynced(resource) {
   await eventually(() => resource.hasSynced, `${resource.name} is synced`);
 }
 
+/** The key of one of them. A view that is read shows what it has found so far, which may be nothing on a busy machine. */
+export async function keyOf(resource) {
+  const [{ metadata }] = (await resource.list({ resourceVersion: "0", limit: 1 })).items;
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
 /** Nobody is asked any more. */
 export async function isQuiet(asked) {
   for (let before = -1; before !== asked.length; await sleep(100)) before = asked.length;
@@ -89,12 +95,12 @@ export async function besideFrozen(t) {
   await isSynced(frozen.use("nodes"));
   let thaws;
   tokens.frozen = asleep(new Promise((resolve) => (thaws = () => resolve((tokens.frozen = () => "good")()))));
-  const [{ metadata }] = awake.cache.resource("pods").view().rows;
+  const key = await keyOf(awake.cache.resource("pods"));
   const gets = async ({ cache }) => {
     for (const seen of [asked, inVain]) seen.length = 0;
     const got = await cache
       .resource("pods")
-      .get(`${metadata.namespace}/${metadata.name}`)
+      .get(key)
       .then(
         () => "got",
         (error) => error.code,
