@@ -10,7 +10,7 @@ import type { AccessAnswer, AccessQuestion, DiscoverOptions, Discovery, KindSpec
 import { bindMethods } from "../language/bound.js";
 import { disposable } from "../language/disposable.js";
 import { first, printable } from "../language/printing.js";
-import type { Line } from "../link/link.js";
+import type { Line } from "../link/line.js";
 import { Sharing } from "../link/sharing.js";
 import type { SharedMode, Ways } from "../link/workers.js";
 import type { Runtime } from "../load/instance.js";
@@ -54,8 +54,8 @@ export function openCache(options: WatchCacheOptions, runtime: Runtime, ways?: W
   return new CacheImpl(options, runtime, ways, who) as unknown as WatchCache;
 }
 
-/** What says who asks the server. Of several it also says who else may. */
-export type Who = Pick<RawKubernetes, "auth" | "others">;
+/** What says who asks the server. Of several it also says who else may, and since when the first of them has been there, by the date. */
+export type Who = Pick<RawKubernetes, "auth" | "others"> & { readonly since?: number };
 
 class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   readonly ticker: Ticker;
@@ -75,7 +75,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   readonly #lines = new Map<ResourceImpl<any>, Line[]>();
   /** The storage of those whose state is kept. */
   readonly #keepers = new Map<ResourceImpl<any>, Keeper>();
-  readonly #beginning: Beginning = { at: Date.now() };
+  readonly #beginning: Beginning;
   #saidNotKept = false;
   readonly #forgotten = new FinalizationRegistry<string>((key) => {
     if (this.#resources.get(key)?.deref() === undefined) this.#resources.delete(key);
@@ -96,18 +96,17 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     super(runtime.host);
     this.#settings = readOptions(options, runtime, runtime.host?.transport);
     const { auth } = this.#settings;
+    this.#beginning = { at: who?.since ?? Date.now() };
     this.#who = who ?? { auth: auth && (async () => readCredentials(await auth())) };
     this.#sharing =
       this.#settings.mode === "inline"
         ? undefined
         : new Sharing(
-            sharingOf(
-              this.#settings,
-              runtime,
-              ways!,
-              (message) => this.warn(message),
-              () => this.#tryNow(),
-            ),
+            sharingOf(this.#settings, this.#beginning.at, runtime, ways!, (message) => this.warn(message), {
+              begun: () => this.#listen(),
+              connected: () => this.#tryNow(),
+              waits: () => [...this.#open.values()].forEach((life) => life.tell()),
+            }),
           );
     this.runtime = this.#sharing?.runtime(runtime) ?? runtime;
     this.linger = this.#settings.linger;
@@ -183,6 +182,10 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     const lines = this.#lines.get(resource);
     if (lines === undefined) this.#lines.set(resource, [line]);
     else lines.push(line);
+  }
+
+  get away(): { readonly retryAt: number | undefined } | undefined {
+    return this.#sharing?.away;
   }
 
   lines(resource: ResourceImpl<any>): readonly Line[] {
@@ -269,6 +272,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     for (const resource of new Set([...found, ...this.#open.keys(), ...this.#kept])) resource.close();
     this.#api?.close();
     this.#sharing?.close();
+    this.#listenNoMore();
   }
 
   // ------------------------------------------------------------------------ called by the resources
@@ -280,6 +284,11 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
 
   opened(resource: ResourceImpl<any>, life: PageLife): void {
     this.#open.set(resource, life);
+    this.#listen();
+  }
+
+  /** Hears of the page, while a resource is open, or a worker that is to hear of it, too. */
+  #listen(): void {
     if (this.#stopListening !== undefined) return;
     const forgetPanic = this.runtime.onPanic((message) => this.#panicked(message));
     const forgetPage = onWake({
@@ -311,7 +320,11 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     this.#lines.delete(resource);
     this.#keepers.get(resource)?.close();
     this.#keepers.delete(resource);
-    if (this.#open.size > 0) return;
+    this.#listenNoMore();
+  }
+
+  #listenNoMore(): void {
+    if (this.#open.size > 0 || this.#sharing?.isUsed) return;
     this.#stopListening?.();
     this.#stopListening = undefined;
   }
@@ -435,10 +448,11 @@ function isPersisted({ resources }: PersistOptions, target: Target): boolean {
 /** How a cache of these settings gets at the worker that holds its streams. */
 function sharingOf(
   settings: Settings,
+  since: number,
   runtime: Runtime,
   { start, here }: Ways,
   warn: (message: string) => void,
-  connected: () => void,
+  hears: Pick<ConstructorParameters<typeof Sharing>[0], "begun" | "connected" | "waits">,
 ): ConstructorParameters<typeof Sharing>[0] {
   const { mode, identity, worker, auth, server, transport, credentials, strip, pageSize, watchList, idleTimeout } = settings;
   const { retry, history, memory, checkConsistency, persist, linger, logger } = settings;
@@ -448,6 +462,7 @@ function sharingOf(
   return {
     mode: mode as SharedMode,
     worker,
+    since,
     start,
     // What fails in there is told by this cache, and what is said to a worker's console is said to its logger.
     here: () => here(runtime, { linger, logger: { ...SILENT, warn: (message) => logger.warn(message) } }),
@@ -459,7 +474,7 @@ function sharingOf(
     },
     auth: auth && (async () => portable(readCredentials(await auth()))),
     alone: (why) => warn(`there is no worker for the mode "${mode}", so this page holds its streams itself: ${why}`),
-    connected,
+    ...hears,
   };
 }
 

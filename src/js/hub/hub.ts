@@ -10,7 +10,7 @@ import { epochOf } from "../persist/forget.js";
 import type { ResourceImpl } from "../resource/resource.js";
 import { readCredentials } from "../upstream/credentials.js";
 import type { Credentials } from "../upstream/types.js";
-import { Served } from "./served.js";
+import { Refused, Served, type Side } from "./served.js";
 
 /** How long a tab may take to say who asks, before another one is asked: one that is frozen never does. */
 const MAX_AUTH_MS = 10_000;
@@ -18,6 +18,8 @@ const MAX_AUTH_MS = 10_000;
 const MAX_SILENT_MS = 1_000;
 /** Tabs that come or go within this time are told of once. */
 const TELL_MS = 100;
+/** How long an answer that comes too late may still be used: what was waiting for it is tried again. */
+const KEEP_LATE_MS = 10_000;
 /** How long the cache outlives the last tab. */
 const LINGER_MS = 5_000;
 
@@ -31,7 +33,9 @@ interface Guest {
   answers: number;
   /** Whether it did not answer in time, and has not answered since. */
   isSilent: boolean;
-  readonly lines: Map<number, Served>;
+  /** What it has answered too late, until somebody takes that. */
+  late: (() => Credentials) | undefined;
+  readonly lines: Map<number, Side>;
   forget: () => void;
 }
 
@@ -44,9 +48,9 @@ interface Giver {
 /** A tab was asked who asks. */
 interface Asked {
   readonly guest: Guest;
-  resolve(credentials: Credentials): void;
-  reject(error: unknown): void;
-  /** It will not answer. */
+  /** It has, with what that gives or throws. */
+  answer(answer: () => Credentials): void;
+  /** It will not. */
   pass(): void;
 }
 
@@ -72,6 +76,8 @@ export class Hub {
   readonly #guests = new Set<Guest>();
   readonly #asked = new Map<number, Asked>();
   #questions = 0;
+  /** Those who wait for any tab to come, to go, or to answer. */
+  readonly #waiting = new Set<() => void>();
   /** Who has answered last. */
   #answered: Guest | undefined;
   /** Who gave what, as long as a request goes with it: a refusal may come when others have answered since. */
@@ -86,6 +92,8 @@ export class Hub {
   #telling: ReturnType<typeof setTimeout> | undefined;
   /** Why its WebAssembly can be asked no more. */
   #dead: string | undefined;
+  /** How often all tabs have gone together. */
+  #departures = 0;
   #closed = false;
 
   constructor(runtime: Runtime, { name, own = {}, end = () => {}, isInPage = false }: HubPlace = {}) {
@@ -104,11 +112,13 @@ export class Hub {
     for (const { port } of this.#guests) post(port, { dead: message });
     // What it holds cannot be let go of any more: it goes with the worker.
     this.#guests.clear();
+    this.#news();
     this.#end();
   }
 
   /** All tabs have gone. */
   leave(): void {
+    this.#departures++;
     for (const guest of [...this.#guests]) this.#leave(guest);
   }
 
@@ -147,16 +157,19 @@ export class Hub {
     if (typeof hello.hello !== "string" || (this.#name ??= hello.hello) !== hello.hello)
       return void refuse("it is of another server, identity, version or options than this page");
     if (this.#dead !== undefined) return void post(port, { dead: this.#dead });
+    const departures = this.#departures;
     try {
       await this.#runtime.load();
       if (await this.#wasForgotten(hello.options as WatchCacheOptions)) this.#letGo();
       if (this.#closed) throw closedError();
-      this.#cache ??= this.#open(hello.options as WatchCacheOptions);
+      // The page has put its port away meanwhile, and knows nothing of this welcome.
+      if (departures !== this.#departures) return undefined;
+      this.#cache ??= this.#open(hello.options as WatchCacheOptions, hello.since);
     } catch (error) {
       return void refuse(toError(error).message);
     }
     const { asks } = hello;
-    const guest: Guest = { port, asks, isRefused: false, answers: 0, isSilent: false, lines: new Map(), forget: () => {} };
+    const guest: Guest = { port, asks, isRefused: false, answers: 0, isSilent: false, late: undefined, lines: new Map(), forget: () => {} };
     guest.forget = onReleased(hello.lock, () => this.#leave(guest));
     clearTimeout(this.#ending);
     this.#guests.add(guest);
@@ -165,15 +178,18 @@ export class Hub {
     if (this.#dead === undefined) post(port, { stats: this.#stats() });
     if (guest.asks) {
       this.#answered = undefined; // the newest may know who asks
-      for (const { lines } of this.#guests) for (const { resource } of lines.values()) this.#retry(resource);
+      this.#retryAll();
     }
+    this.#news();
     this.#tellStats();
     return guest;
   }
 
-  #open(options: WatchCacheOptions): WatchCache {
+  /** @param since when the cache of the first tab began, by the date: what was forgotten later is not kept again */
+  #open(options: WatchCacheOptions, since: number): WatchCache {
     this.#epoch = options.persist === undefined ? undefined : epochOf(options.identity!);
-    const who = { auth: () => this.#credentials(), others: (refused: readonly Credentials[]) => this.#others(refused) };
+    const others = (refused: readonly Credentials[]) => this.#others(refused);
+    const who = { auth: () => this.#credentials(), others, since };
     return openCache({ ...options, ...this.#own }, this.#runtime, undefined, who);
   }
 
@@ -216,15 +232,23 @@ export class Hub {
       // Also where that is too late. Nothing else counts: a page whose `auth` never ends says other things, and is waited for in vain.
       guest.answers++;
       guest.isSilent = false;
+      const { given, error } = message;
+      const answer = () => {
+        if (given === undefined) throw error;
+        return readCredentials(given);
+      };
       const asked = this.#asked.get(message.credentials);
-      if (asked?.guest !== guest) return;
-      if (message.given === undefined) return asked.reject(message.error);
-      try {
-        asked.resolve(readCredentials(message.given));
-      } catch (error) {
-        asked.reject(error);
-      }
+      if (asked?.guest === guest) asked.answer(answer);
+      else if (asked === undefined) this.#late(guest, answer);
     }
+  }
+
+  /** Somebody may have had to sign in, which took a while. */
+  #late(guest: Guest, answer: () => Credentials): void {
+    guest.late = answer;
+    unheld(timer(() => guest.late === answer && (guest.late = undefined), KEEP_LATE_MS));
+    this.#news();
+    this.#retryAll();
   }
 
   #line(guest: Guest, message: Extract<FromTab, { line: number }>): void {
@@ -237,13 +261,13 @@ export class Hub {
         guest.lines.set(line, new Served(resource, line, say));
         if (guest.asks) this.#retry(resource);
       } catch (error) {
-        say({ line, broken: toError(error).message });
+        guest.lines.set(line, new Refused(toError(error), line, say));
       }
     } else if ("close" in message) {
       guest.lines.delete(line);
       served?.close();
     } else if ("head" in message) served?.take(message.head, message.body);
-    else if ("resume" in message) served?.resource.resume();
+    else if ("resume" in message) served?.resource?.resume();
     else if ("refresh" in message) void served?.refresh(message.refresh, message.reset);
   }
 
@@ -254,8 +278,18 @@ export class Hub {
     for (const served of guest.lines.values()) served.close();
     guest.lines.clear();
     for (const asked of [...this.#asked.values()]) if (asked.guest === guest) asked.pass();
+    this.#news();
     if (this.#guests.size > 0) return this.#tellStats();
     this.#ending = unheld(timer(() => this.#letGo(), LINGER_MS));
+  }
+
+  #news(): void {
+    for (const heard of this.#waiting) heard();
+    this.#waiting.clear();
+  }
+
+  #retryAll(): void {
+    for (const { lines } of this.#guests) for (const { resource } of lines.values()) if (resource !== undefined) this.#retry(resource);
   }
 
   /** Tries again at once what waits for somebody who can say who asks: somebody has come. */
@@ -272,8 +306,15 @@ export class Hub {
     // One that has no `auth` of its own shares what the others see.
     if (this.#guests.size > 0 && this.#next() === undefined) return {};
     const failures: unknown[] = [];
-    const given = await this.#given(new Set(), failures);
-    if (given !== undefined) return given;
+    const asked = new Set<Guest>();
+    const isSilent = () => failures.length === 0 && [...asked].some((guest) => guest.isSilent && this.#guests.has(guest));
+    for (;;) {
+      const given = await this.#given(asked, failures);
+      if (given !== undefined) return given;
+      if (!isSilent()) break;
+      // As in a page of its own: it takes as long as somebody needs to sign in.
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    }
     this.#isUnknown = true;
     throw failures[0] ?? new WatchCacheError("network", "no page is there that could say who asks", { retryable: true });
   }
@@ -311,7 +352,7 @@ export class Hub {
   #next(asked?: ReadonlySet<Guest>): Guest | undefined {
     const asking = [...this.#guests].reverse().filter(({ asks }) => asks);
     const from = Math.max(0, asking.indexOf(this.#answered!));
-    const left = [...asking.slice(from), ...asking.slice(0, from)].filter((guest) => !asked?.has(guest));
+    const left = [...asking.slice(from), ...asking.slice(0, from)].filter((guest) => !asked?.has(guest) || guest.late !== undefined);
     const speaking = left.filter(({ isSilent }) => !isSilent);
     return speaking.find(({ isRefused }) => !isRefused) ?? speaking[0] ?? left[0];
   }
@@ -319,20 +360,22 @@ export class Hub {
   /** Undefined: it does not answer, because it has gone or is frozen. */
   #ask(guest: Guest): Promise<Credentials | undefined> {
     if (!this.#guests.has(guest)) return Promise.resolve(undefined);
+    const { late } = guest;
+    guest.late = undefined;
+    if (late !== undefined) return Promise.resolve().then(late);
     const number = ++this.#questions;
-    const answered = new Promise<Credentials | undefined>((resolve, reject) => {
+    const answered = new Promise<Credentials | undefined>((resolve) => {
       const { answers } = guest;
       const silent = () => {
         // Where it has answered another question meanwhile, this one alone hangs.
         guest.isSilent = guest.answers === answers;
         resolve(undefined);
       };
-      const late = unheld(timer(silent, guest.isSilent ? MAX_SILENT_MS : MAX_AUTH_MS));
-      const done = () => clearTimeout(late);
+      const time = unheld(timer(silent, guest.isSilent ? MAX_SILENT_MS : MAX_AUTH_MS));
+      const done = () => clearTimeout(time);
       this.#asked.set(number, {
         guest,
-        resolve: (credentials) => (done(), resolve(credentials)),
-        reject: (error) => (done(), reject(error)),
+        answer: (answer) => (done(), resolve(Promise.resolve().then(answer))),
         pass: () => (done(), resolve(undefined)),
       });
       post(guest.port, { auth: number });

@@ -1,11 +1,44 @@
-import { toError } from "../error/errors.js";
+import { toError, type WatchCacheError } from "../error/errors.js";
 import { plain, type FromHub } from "../link/port.js";
 import type { ResourceImpl } from "../resource/resource.js";
 import type { ResourceSession } from "../resource/session.js";
 import type { RawServing } from "../wire/raw.js";
 
+/** One line of a tab: what it asks of one resource. */
+export interface Side {
+  /** Undefined where there is none, and there will be none. */
+  readonly resource?: ResourceImpl<unknown>;
+  /** Something of what is asked, as the core puts it. */
+  take(head: string, body: Uint8Array | undefined): void;
+  refresh(number: number, reset: boolean): Promise<void>;
+  close(): void;
+}
+
+/** A resource that cannot be made. That is what everything ends with that is asked of it. */
+export class Refused implements Side {
+  readonly #error: WatchCacheError;
+  readonly #say: (message: FromHub) => void;
+  readonly #line: number;
+
+  constructor(error: WatchCacheError, line: number, say: (message: FromHub) => void) {
+    this.#error = error;
+    this.#line = line;
+    this.#say = say;
+  }
+
+  take(head: string): void {
+    end(this.#line, head, this.#error, this.#say);
+  }
+
+  async refresh(number: number): Promise<void> {
+    this.#say({ line: this.#line, refreshed: number, error: plain(this.#error) });
+  }
+
+  close(): void {}
+}
+
 /** One resource, as one tab has it. It is used while anything is asked of it, such as a watch. */
-export class Served {
+export class Served implements Side {
   readonly resource: ResourceImpl<unknown>;
   readonly #say: (message: FromHub) => void;
   readonly #line: number;
@@ -62,13 +95,9 @@ export class Served {
   /** It has no half in the core: it failed for good, which is what each call ends with, or was closed for want of memory. */
   #broken(head: string): void {
     const { error } = this.resource.told();
-    const { begin } = JSON.parse(head) as { begin?: number };
     const line = this.#line;
     if (error === undefined) this.#say({ line, broken: `${this.resource.name} is not open in the worker` });
-    else if (begin !== undefined) {
-      const { code, message } = error;
-      this.#say({ line, head: JSON.stringify({ end: begin, code, message }), body: undefined });
-    }
+    else end(line, head, error, this.#say);
     this.#soon();
   }
 
@@ -83,4 +112,10 @@ export class Served {
       this.#release = undefined;
     });
   }
+}
+
+/** Ends a call as it begins. What else is said of one, such as that nobody waits for it, needs no answer. */
+function end(line: number, head: string, { code, message }: { code: string; message: string }, say: (message: FromHub) => void): void {
+  const { begin } = JSON.parse(head) as { begin?: number };
+  if (begin !== undefined) say({ line, head: JSON.stringify({ end: begin, code, message }), body: undefined });
 }

@@ -1,10 +1,12 @@
 import { WatchCacheError } from "../error/errors.js";
 import { unheld } from "../host/timer.js";
 import { backoff } from "../load/backoff.js";
+import { EarlyTries } from "../load/early-tries.js";
 import type { Credentials, ResourceSpec } from "../upstream/types.js";
 import type { RawRemote } from "../wire/raw.js";
+import { Line } from "./line.js";
 import { heldLocks, holdLock, onReleased } from "./locks.js";
-import { type FromHub, type FromTab, type HubOptions, type HubStats, isMessage, plain, type Port, post } from "./port.js";
+import { type FromHub, type FromTab, type HubOptions, type HubStats, isMessage, type Port, post, thrown } from "./port.js";
 import { type Here, openWorker, type SharedMode, type StartWorker, type WorkerOption } from "./workers.js";
 
 /** The time between two questions whether a worker lives. Beats are counted, not time: a page that was frozen has heard nothing meanwhile. */
@@ -35,82 +37,45 @@ export interface LinkHost {
   /** What holds the streams in the page, once no worker can be had. */
   readonly here: () => Here;
   readonly options: HubOptions;
+  /** When the cache began, by the date. */
+  readonly since: number;
   readonly auth: (() => Promise<Credentials>) | undefined;
-  /** There is none and there will be none: say so once. */
+  /** The page holds its streams itself: say so once. */
   alone(why: string): void;
   /** Hears that the first worker can be asked, or that there is none. */
   decided(): void;
   /** Hears of each worker that can be asked: whoever waits need not any longer. */
   connected(): void;
+  /** Hears of each wait for the next try, and of its end. */
+  waits(): void;
 }
 
-/** A way to a worker. Whoever listens there listens until it has ended. */
+/** A way to a worker, from the moment that it is looked for. */
 interface Way {
   port?: Port;
+  /** How many workers of this name were of no use any more when it was chosen. */
+  generation: number;
+  /** Beats since the worker has said anything. */
+  beats: number;
+  /** Whoever listens there listens until it has ended. */
   readonly ended: AbortSignal;
-}
-
-/** One resource that the worker holds for this tab. */
-export class Line {
-  readonly #link: Link;
-  readonly #number: number;
-  readonly #remote: RawRemote;
-  readonly spec: ResourceSpec;
-
-  constructor(link: Link, number: number, spec: ResourceSpec, remote: RawRemote) {
-    this.#link = link;
-    this.#number = number;
-    this.#remote = remote;
-    this.spec = spec;
-  }
-
-  /** There is a worker that can be asked. */
-  connect(): void {
-    this.#link.say({ line: this.#number, open: this.spec });
-    this.#remote.reconnect((head, body) => this.#link.say({ line: this.#number, head, body }));
-  }
-
-  /** What was asked is over. */
-  break(why: string): void {
-    this.#remote.breakOff(why);
-  }
-
-  take(message: Extract<FromHub, { line: number }>): void {
-    if ("head" in message) {
-      this.#remote.take(message.head, message.body);
-    } else if ("broken" in message) {
-      this.break(message.broken);
-      this.#remote.reconnect((head, body) => this.#link.say({ line: this.#number, head, body }));
-    }
-  }
-
-  resume(): void {
-    this.#link.say({ line: this.#number, resume: true });
-  }
-
-  /** Has the worker list anew. Resolves when it has. */
-  refresh(reset: boolean): Promise<void> {
-    return this.#link.refresh(this.#number, reset);
-  }
-
-  close(): void {
-    this.#link.closed(this.#number);
-    this.#remote.free();
-  }
+  /** Undone when it is given up. */
+  readonly undo: (() => void)[];
 }
 
 /**
  * A tab's way to the worker that holds the streams of all tabs. When that dies, what was asked of it fails as with a connection that breaks, and
- * the next worker takes over.
+ * the next worker takes over. Where none can be had, the page serves itself over the same way, until others have a worker.
  */
 export class Link {
   readonly #host: LinkHost;
   readonly #lines = new Map<number, Line>();
   readonly #refreshes = new Map<number, { resolve(): void; reject(error: unknown): void }>();
   #numbers = 0;
-  /** The way to a worker, from the moment that it is looked for. */
   #way: Way | undefined;
-  /** Whether the worker there has said that it can be asked. */
+  /** A way to the worker of others, while the page holds its streams itself. */
+  #joining: Way | undefined;
+  /** Whether the worker at the way has said that it can be asked. */
   #welcome = false;
   /** Whether it ever came to that, or never will. */
   #decided = false;
@@ -125,11 +90,10 @@ export class Link {
   #failed = 0;
   /** Of those, how many brought none since the last that did. */
   #missed = 0;
-  #beats = 0;
   #stats: HubStats | undefined;
-  /** Undone when the way is given up. */
-  #undo: (() => void)[] = [];
-  #retry: ReturnType<typeof setTimeout> | undefined;
+  /** The wait for the next try. */
+  #wait: { readonly retryAt: number; readonly timer: ReturnType<typeof setTimeout> } | undefined;
+  readonly #early = new EarlyTries();
 
   constructor(host: LinkHost) {
     this.#host = host;
@@ -159,9 +123,14 @@ export class Link {
     return this.#here === undefined ? this.#stats : undefined;
   }
 
-  /** That of the worker. One that hangs would be there again under its own, and one that ends may be. */
-  get #name(): string {
-    return this.#generation === 0 ? this.#host.name : `${this.#host.name} #${this.#generation}`;
+  /** Undefined while somebody is there that can be asked. Without a time a try is under way. */
+  get away(): { readonly retryAt: number | undefined } | undefined {
+    return this.#welcome ? undefined : { retryAt: this.#wait?.retryAt };
+  }
+
+  /** Of the worker of a generation. One that hangs would be there again under its own name, and one that ends may be. */
+  #nameOf(generation: number): string {
+    return generation === 0 ? this.#host.name : `${this.#host.name} #${generation}`;
   }
 
   open(spec: ResourceSpec, remote: RawRemote): Line {
@@ -188,9 +157,7 @@ export class Link {
 
   /** Says something to the worker, if there is one. */
   say(message: FromTab): void {
-    const port = this.#way?.port;
-    // Who goes before it is welcomed says so, too: where there are no locks nothing else tells the worker.
-    if (port !== undefined && (this.#welcome || "hello" in message || "bye" in message)) post(port, message);
+    if (this.#welcome) post(this.#way!.port!, message);
   }
 
   /** The page may be kept for the way back, where nothing holds it: `wake` connects again. */
@@ -201,7 +168,7 @@ export class Link {
   /** It is awake: the next try waits no longer. */
   wake(): void {
     if (this.#closed || this.#alone) return;
-    if (this.#here !== undefined) return void this.#rejoin(this.#here);
+    if (this.#here !== undefined) void this.#join();
     if (this.#way !== undefined) return;
     // What wakes a page comes in numbers, and before its network may be there: a try that is brought forward does not count.
     this.#failed = Math.max(0, this.#failed - 1);
@@ -209,21 +176,24 @@ export class Link {
     this.#connect();
   }
 
-  /** The page holds its streams itself: where others have a worker, it meets them there. */
-  async #rejoin(here: Here): Promise<void> {
+  /** Its user wants no wait for the next try. */
+  tryNow(): void {
+    if (this.#wait !== undefined && this.#early.take()) this.wake();
+  }
+
+  /**
+   * The page holds its streams itself. Where others have a worker it meets them there, once that welcomes it: they may be on their way to one in
+   * vain, as this page was.
+   */
+  async #join(): Promise<void> {
+    if (this.#joining !== undefined) return;
+    const way = (this.#joining = this.#begun());
     const known = await this.#known();
-    if (here !== this.#here || this.#closed) return;
-    if (known.length > 0) {
-      // It may be one of before, which whoever came later knows nothing against.
-      this.#generation = Math.max(...known);
-      this.#giveUp("others have a worker");
-      this.#here = undefined;
-      here.close();
-      this.#failed = 0;
-      // They may be on their way to one in vain, as this page was: one try shows that.
-      this.#missed = MAX_MISSED - 1;
-    }
-    if (this.#way === undefined) this.#connect();
+    if (way !== this.#joining) return;
+    if (known.length === 0) return this.#lost(way, "no tab has a worker");
+    // It may be one of before, which whoever came later knows nothing against.
+    way.generation = Math.max(...known);
+    void this.#enter(way);
   }
 
   close(): void {
@@ -234,25 +204,42 @@ export class Link {
   }
 
   #connect(): void {
-    clearTimeout(this.#retry);
+    this.#waitNoMore();
     if (this.#closed) return;
-    const ended = new AbortController();
-    this.#undo.push(() => ended.abort());
-    const way: Way = (this.#way = { ended: ended.signal });
+    const way = (this.#way = this.#begun());
     if (this.#here !== undefined) {
       this.#listen(way, this.#here.open());
-      return this.#greet(this.#host.name, undefined);
+      this.#greet(way, this.#host.name, undefined);
+    } else {
+      void this.#enterNewest(way);
     }
-    this.#beats = 0;
-    const beat = unheld(setInterval(() => void this.#beat(way), BEAT_MS));
-    this.#undo.push(() => clearInterval(beat));
-    void this.#enter(way);
   }
 
-  async #beat(way: object): Promise<void> {
-    const [most, why] = this.#welcome ? [MAX_PINGS, "it hangs"] : [MAX_UNREADY, "it does not answer"];
-    if (++this.#beats > most) return this.#lost(way, why, true);
-    this.say({ ping: this.#beats });
+  /** A way that leads nowhere yet. */
+  #begun(): Way {
+    const ended = new AbortController();
+    const way: Way = { generation: this.#generation, beats: 0, ended: ended.signal, undo: [() => ended.abort()] };
+    return way;
+  }
+
+  #waitFor(ms: number): void {
+    this.#wait = { retryAt: Math.round(Date.now() + ms), timer: unheld(setTimeout(() => this.#connect(), ms)) };
+    this.#host.waits();
+  }
+
+  #waitNoMore(): void {
+    if (this.#wait === undefined) return;
+    clearTimeout(this.#wait.timer);
+    this.#wait = undefined;
+    this.#host.waits();
+  }
+
+  async #beat(way: Way): Promise<void> {
+    const isWelcome = way === this.#way && this.#welcome;
+    const [most, why] = isWelcome ? [MAX_PINGS, "it hangs"] : [MAX_UNREADY, "it does not answer"];
+    if (++way.beats > most) return this.#lost(way, why, true);
+    if (way !== this.#way) return;
+    this.say({ ping: way.beats });
     const newest = await this.#newest();
     if (way !== this.#way || newest === this.#generation) return;
     this.#giveUp("others have left the worker that holds the streams");
@@ -267,7 +254,7 @@ export class Link {
   /** At which worker each other tab is, by number. */
   async #known(): Promise<number[]> {
     const known = this.#host.mode === "shared" ? await heldLocks(this.#tabs) : [];
-    return known.map((rest) => parseInt(rest));
+    return known.map((rest) => parseInt(rest)).filter(Number.isSafeInteger);
   }
 
   /** Tabs tell each other by their locks which worker is the one. Who was frozen, or opens later, has not heard what became of others. */
@@ -275,71 +262,94 @@ export class Link {
     return Math.max(this.#generation, ...(await this.#known()));
   }
 
-  async #enter(way: Way): Promise<void> {
-    const { mode, worker, start } = this.#host;
+  async #enterNewest(way: Way): Promise<void> {
     const newest = await this.#newest();
     if (way !== this.#way) return;
-    this.#generation = newest;
+    way.generation = this.#generation = newest;
+    await this.#enter(way);
+  }
+
+  /** Whether anybody still waits for what comes of it. */
+  #isWanted(way: Way): boolean {
+    return way === this.#way || way === this.#joining;
+  }
+
+  async #enter(way: Way): Promise<void> {
+    const { mode, worker, start } = this.#host;
+    const name = this.#nameOf(way.generation);
+    const beat = unheld(setInterval(() => void this.#beat(way), BEAT_MS));
+    way.undo.push(() => clearInterval(beat));
+    // What it throws once it was there is its own affair.
+    const failed = (why: string, isEnd: boolean) => (isEnd || way !== this.#way || !this.#welcome) && this.#lost(way, why);
     try {
-      this.#listen(
-        way,
-        openWorker(mode, this.#name, worker, start, (why) => this.#lost(way, why), way.ended),
-      );
+      this.#listen(way, openWorker(mode, name, worker, start, failed, way.ended));
+      const { name: lock, release } = await holdLock(this.#tabs + way.generation);
+      if (!this.#isWanted(way)) return release();
+      way.undo.push(release);
+      this.#greet(way, name, lock);
     } catch (error) {
-      return this.#lost(way, error instanceof Error ? error.message : String(error));
+      this.#lost(way, error instanceof Error ? error.message : String(error));
     }
-    const { name: lock, release } = await holdLock(this.#tabs + this.#generation);
-    if (way !== this.#way) return release();
-    this.#undo.push(release);
-    this.#greet(this.#name, lock);
   }
 
   #listen(way: Way, port: Port): void {
     way.port = port;
     const { ended: signal } = way;
-    port.addEventListener("message", ({ data }) => way === this.#way && isMessage(data) && this.#heard(way, data as FromHub), { signal });
+    port.addEventListener("message", ({ data }) => this.#isWanted(way) && isMessage(data) && this.#heard(way, data as FromHub), { signal });
     port.start?.();
   }
 
-  #greet(hello: string, lock: string | undefined): void {
-    const { options, auth } = this.#host;
-    this.say({ hello, options, asks: auth !== undefined, lock });
+  #greet({ port }: Way, hello: string, lock: string | undefined): void {
+    const { options, since, auth } = this.#host;
+    post(port!, { hello, options, since, asks: auth !== undefined, lock });
   }
 
-  #heard(way: object, message: FromHub): void {
-    this.#beats = 0;
+  #heard(way: Way, message: FromHub): void {
+    way.beats = 0;
+    if ("welcome" in message) return this.#welcomed(way, message.lock);
+    if ("refused" in message) return this.#lost(way, message.refused);
+    if ("dead" in message) return this.#lost(way, message.dead, true);
+    // Of a worker that has not welcomed this page.
+    if (way !== this.#way) return;
     if ("stats" in message) this.#stats = message.stats;
     if ("line" in message) {
       if ("refreshed" in message) this.#refreshed(message);
       else this.#lines.get(message.line)?.take(message);
-    } else if ("welcome" in message) {
-      this.#welcomed(way, message.lock);
     } else if ("auth" in message) {
       void this.#answer(way, message.auth);
-    } else if ("refused" in message) {
-      this.#lost(way, message.refused);
-    } else if ("dead" in message) {
-      this.#lost(way, message.dead, true);
     }
   }
 
-  #welcomed(way: object, lock: string | undefined): void {
+  #welcomed(way: Way, lock: string | undefined): void {
+    if (way === this.#joining) this.#joined(way);
     this.#welcome = true;
     this.#missed = 0;
     const steady = unheld(setTimeout(() => (this.#failed = 0), STEADY_MS));
-    this.#undo.push(() => clearTimeout(steady));
-    this.#undo.push(onReleased(lock, () => this.#lost(way, "it has ended", true)));
+    way.undo.push(() => clearTimeout(steady));
+    way.undo.push(onReleased(lock, () => this.#lost(way, "it has ended", true)));
     for (const line of this.#lines.values()) line.connect();
     this.#host.connected();
     this.#decide();
   }
 
-  async #answer(way: object, auth: number): Promise<void> {
+  /** The page has met the others at their worker, and leaves what it held by itself. */
+  #joined(way: Way): void {
+    const here = this.#here!;
+    this.#joining = undefined;
+    this.#giveUp("others have a worker");
+    this.#here = undefined;
+    here.close();
+    this.#way = way;
+    this.#generation = way.generation;
+    this.#failed = 0;
+  }
+
+  async #answer(way: Way, auth: number): Promise<void> {
     let answer: Extract<FromTab, { credentials: number }>;
     try {
       answer = { credentials: auth, given: await this.#host.auth!() };
     } catch (error) {
-      answer = { credentials: auth, error: told(error) };
+      answer = { credentials: auth, error: thrown(error) };
     }
     if (way === this.#way) this.say(answer);
   }
@@ -352,7 +362,8 @@ export class Link {
   }
 
   /** @param hangs whether that worker might be there again if it were asked for by its name */
-  #lost(way: object, why: string, hangs = false): void {
+  #lost(way: Way, why: string, hangs = false): void {
+    if (way === this.#joining) return this.#joinNoMore();
     if (this.#closed || way !== this.#way) return;
     const was = this.#welcome;
     const isHere = this.#here !== undefined;
@@ -375,7 +386,7 @@ export class Link {
       this.#said = true;
       return this.#connect();
     }
-    this.#retry = unheld(setTimeout(() => this.#connect(), backoff(Math.max(1, failed), Math.random())));
+    this.#waitFor(backoff(Math.max(1, failed), Math.random()));
   }
 
   #decide(): void {
@@ -385,31 +396,38 @@ export class Link {
   }
 
   #giveUp(why: string): void {
-    clearTimeout(this.#retry);
+    this.#waitNoMore();
+    this.#joinNoMore();
     const way = this.#way;
     if (way === undefined) return;
-    if (this.#here === undefined) this.say({ bye: true });
-    else this.#here.leave();
+    if (this.#here !== undefined) this.#here.leave();
     this.#way = undefined;
     this.#stats = undefined;
     this.#welcome = false;
-    for (const undo of this.#undo.splice(0)) undo();
     for (const { reject } of this.#refreshes.values()) reject(lost(why));
     this.#refreshes.clear();
     for (const line of this.#lines.values()) line.break(why);
-    way.port?.close?.();
+    end(way);
+  }
+
+  #joinNoMore(): void {
+    const way = this.#joining;
+    this.#joining = undefined;
+    if (way !== undefined) end(way);
+  }
+}
+
+/** Who goes says so, welcomed or not: where there are no locks nothing else tells the worker. */
+function end({ port, undo }: Way): void {
+  for (const one of undo) one();
+  try {
+    if (port !== undefined) post(port, { bye: true });
+    port?.close?.();
+  } catch {
+    // A port of a page's own that cannot be posted to has no worker.
   }
 }
 
 function lost(why: string): WatchCacheError {
   return new WatchCacheError("network", why, { retryable: true });
-}
-
-/** What `auth` threw, as it crosses: the members that are read of it. */
-function told(thrown: unknown): unknown {
-  if (typeof thrown !== "object" || thrown === null) return { message: String(thrown) };
-  const { name, message, code, reason, retryAfterSeconds, status } = thrown as Record<string, any>;
-  // A number is that of a response, and no code of ours.
-  if (typeof status === "number") return { name, message: message ?? `auth answered ${status}`, status };
-  return { ...plain({ code, message, retryable: false, status, retryAfterSeconds }), name, reason };
 }

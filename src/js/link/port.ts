@@ -27,8 +27,8 @@ export interface HubStats {
 
 /** What a tab says. */
 export type FromTab =
-  /** First. `lock` is held by the tab as long as it lives; `asks`: it has an `auth`. */
-  | { hello: string; options: HubOptions; asks: boolean; lock: string | undefined }
+  /** First. `since` is when its cache began, by the date. `lock` is held by the tab as long as it lives; `asks`: it has an `auth`. */
+  | { hello: string; options: HubOptions; since: number; asks: boolean; lock: string | undefined }
   /** It goes: what it has asked is over. */
   | { bye: true }
   | { ping: number }
@@ -79,4 +79,30 @@ export function plain({ code, message, retryable, status, retryAfterSeconds }: O
     ...(status !== undefined && { status: JSON.parse(JSON.stringify(status)) }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   };
+}
+
+/** What `auth` threw, as it crosses: the members that are read of it, in so far as they can be posted. */
+export function thrown(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null) return { message: String(value) };
+  try {
+    const { name, message, code, reason, retryAfterSeconds, status } = value as Record<string, any>;
+    // A number is that of a response, and no code of ours.
+    if (typeof status === "number") return posted({ name, message: message ?? `auth answered ${status}`, status });
+    return posted({ name, message, code, reason, retryAfterSeconds, status });
+  } catch {
+    return { message: "auth has thrown what cannot be read" };
+  }
+}
+
+/** The members that can be posted, as copies. */
+function posted(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const copies = Object.entries(members).flatMap(([name, member]) => {
+    try {
+      const text = JSON.stringify(member);
+      return text === undefined ? [] : [[name, JSON.parse(text)]];
+    } catch {
+      return []; // it holds itself
+    }
+  });
+  return Object.fromEntries(copies);
 }

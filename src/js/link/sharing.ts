@@ -2,28 +2,35 @@ import type { Loading } from "../load/loader.js";
 import type { Runtime } from "../load/instance.js";
 import type { ResourceSpec } from "../upstream/types.js";
 import type { RawRemote } from "../wire/raw.js";
-import { type Line, Link, type LinkHost } from "./link.js";
+import type { Line } from "./line.js";
+import { Link, type LinkHost } from "./link.js";
 import type { HubStats } from "./port.js";
 
 /** The page's way to its streams while that is being found out. */
 const FINDING: Loading = Object.freeze({ phase: "loading", attempt: 0 });
 
+/** What a cache gives to its sharing. */
+interface SharingHost extends Omit<LinkHost, "decided"> {
+  /** Hears that a worker is looked for: from now on it is to be told what becomes of the page. */
+  begun(): void;
+}
+
 /**
  * How a cache that shares its streams gets at them. Nothing is opened before a resource is used.
  */
 export class Sharing {
-  readonly #host: Omit<LinkHost, "decided">;
+  readonly #host: SharingHost;
   readonly #waiting = new Set<() => void>();
   #link: Link | undefined;
   #begun = false;
   #alone = false;
   #closed = false;
 
-  constructor(host: Omit<LinkHost, "decided">) {
+  constructor(host: SharingHost) {
     this.#host = host;
   }
 
-  /** Where the streams are, once that is known. */
+  /** Whether there is no worker, and none will be looked for, once that is known. */
   get isAlone(): boolean | undefined {
     return this.#alone || (this.#link?.isDecided ? this.#link.isAlone : undefined);
   }
@@ -31,6 +38,16 @@ export class Sharing {
   /** Whether the page holds its streams by itself, once that is known. */
   get isInline(): boolean | undefined {
     return this.#alone || (this.#link?.isDecided ? this.#link.isInline : undefined);
+  }
+
+  /** Whether there is a way to a worker, or one is looked for. */
+  get isUsed(): boolean {
+    return this.#begun && !this.#closed && this.isAlone !== true;
+  }
+
+  /** Undefined while somebody is there that can be asked. Without a time a try is under way. */
+  get away(): { readonly retryAt: number | undefined } | undefined {
+    return this.isAlone === false ? this.#link!.away : undefined;
   }
 
   /** What the worker said last of itself. */
@@ -53,7 +70,10 @@ export class Sharing {
         return () => offs.forEach((off) => off());
       },
       load: () => runtime.load(),
-      tryNow: () => runtime.tryNow(),
+      tryNow: () => {
+        runtime.tryNow();
+        this.#link?.tryNow();
+      },
       onPanic: (listener) => runtime.onPanic(listener),
     };
   }
@@ -61,6 +81,7 @@ export class Sharing {
   #begin(): void {
     if (this.#begun || this.#closed) return;
     this.#begun = true;
+    this.#host.begun();
     // Later than the call that wants it, which is then told as all others are.
     queueMicrotask(() => {
       if (this.#closed) return;

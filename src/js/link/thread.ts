@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Startable, StartWorker } from "./workers.js";
+import type { Failure, Startable, StartWorker } from "./workers.js";
 
 /** Starts the script of a thread of Node, which lies beside the entries. Threads of several processes have nothing in common: none is shared. */
 export const startThread: StartWorker = (mode, name) => {
@@ -11,7 +11,10 @@ export const startThread: StartWorker = (mode, name) => {
     postMessage: (message: unknown, transfer: ArrayBuffer[] = []) => thread.postMessage(message, transfer),
     addEventListener: (type: string, listener: (event: any) => void) => {
       if (type === "message") thread.on("message", (data) => listener({ data }));
-      else thread.on("error", listener).on("exit", (code) => listener({ message: `it has ended with the code ${code}` }));
+      else {
+        thread.on("error", ({ message }) => listener({ message, isEnd: true } satisfies Failure));
+        thread.on("exit", (code) => listener({ message: `it has ended with the code ${code}`, isEnd: true } satisfies Failure));
+      }
     },
     terminate: () => void thread.terminate(),
   } as Startable;

@@ -42,7 +42,7 @@ export type WorkerOption = string | UrlLike | ((name: string) => Port);
  * A port to the worker of this name, which is started where there is none.
  *
  * @param given as the option; undefined: the package's own script
- * @param failed hears that it could not be started, until the signal
+ * @param failed hears until the signal that it could not be started, or has thrown something; and whether that has ended it
  * @throws where there can be none.
  */
 export function openWorker(
@@ -50,13 +50,13 @@ export function openWorker(
   name: string,
   given: WorkerOption | undefined,
   start: StartWorker | undefined,
-  failed: (why: string) => void,
+  failed: (why: string, isEnd: boolean) => void,
   signal: AbortSignal,
 ): Port {
-  if (typeof given === "function") return given(name);
+  if (typeof given === "function") return portOf(given(name));
   const worker = given === undefined ? start?.(mode, name) : startAt(mode, name, typeof given === "string" ? given : given.href);
   if (worker === undefined) throw new Error("this entry of the package has no script beside it: name one by the option worker");
-  worker.addEventListener("error", (event: unknown) => failed(whyOf(event as { message?: string })), { signal });
+  worker.addEventListener("error", (event: unknown) => failed(whyOf(event as Failure), (event as Failure).isEnd === true), { signal });
   if ("port" in worker) return worker.port;
   return {
     postMessage: (message, transfer) => worker.postMessage(message, transfer ?? []),
@@ -65,8 +65,22 @@ export function openWorker(
   };
 }
 
+/** @throws for what is none, such as a promise of one. */
+function portOf(given: Port): Port {
+  const { postMessage, addEventListener } = (given ?? {}) as Partial<Port>;
+  if (typeof postMessage === "function" && typeof addEventListener === "function") return given;
+  throw new Error("the function of the option worker gives no MessagePort");
+}
+
+/** What a worker's event `error` tells. */
+export interface Failure {
+  readonly message?: string;
+  /** Whether it has ended the worker: a thread of Node it does, a worker of a page it does not. */
+  readonly isEnd?: boolean;
+}
+
 /** A script that cannot be loaded says nothing more, one that fails says how. */
-function whyOf({ message }: { message?: string }): string {
+function whyOf({ message }: Failure): string {
   return message || "its script cannot be loaded, or a Content-Security-Policy without worker-src forbids it";
 }
 

@@ -1,7 +1,8 @@
 import { RETRY } from "../wire/bounds.js";
 
 /**
- * How long it is until the next try to load the WebAssembly, as the core waits between two tries to connect. It runs before there is a core.
+ * How long it is until the next try, to load the WebAssembly or to get a worker, as the core waits between two tries to connect. Both come before
+ * there is a core that could be asked.
  *
  * @param failed how many tries have failed
  * @param random from 0 up to 1

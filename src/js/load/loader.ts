@@ -2,9 +2,9 @@ import { WatchCacheError } from "../error/errors.js";
 import { addressOf } from "../host/fetch.js";
 import { onWake } from "../host/sleep.js";
 import type { WasmSource } from "../host/types.js";
-import { EARLY_PERIOD_MS, MAX_EARLY_TRIES } from "../wire/bounds.js";
 import { backoff } from "./backoff.js";
 import { compile, type Entry, forbidden, toLoadError, unreachable } from "./compile.js";
+import { EarlyTries } from "./early-tries.js";
 import { remedy } from "./remedy.js";
 
 /** How far the page's one WebAssembly has come. */
@@ -47,8 +47,7 @@ export class Loader {
   #trying: { readonly source: WasmSource | undefined; readonly done: Promise<void> } | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #stopListening: (() => void) | undefined;
-  /** When the last tries came before their time. */
-  readonly #early: number[] = [];
+  readonly #early = new EarlyTries();
 
   constructor(adopter: Adopter) {
     this.#adopter = adopter;
@@ -84,12 +83,9 @@ export class Loader {
   tryNow(entry: Entry, asked = false): void {
     const { phase } = this.#state;
     if (phase !== "waiting" && !(phase === "failed" && asked && forbidden() === undefined)) return;
-    const now = Date.now();
-    if (this.#early.length === MAX_EARLY_TRIES && now - this.#early[0]! < EARLY_PERIOD_MS) return;
-    this.#early.push(now);
-    if (this.#early.length > MAX_EARLY_TRIES) this.#early.shift();
+    if (!this.#early.take()) return;
     if (this.#listeners.size > 0) this.#try(undefined, entry).catch(() => {});
-    else this.#state = { ...this.#state, phase: "waiting", retryAt: now };
+    else this.#state = { ...this.#state, phase: "waiting", retryAt: Date.now() };
   }
 
   /**

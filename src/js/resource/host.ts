@@ -1,6 +1,6 @@
 import type { WatchCacheError } from "../error/errors.js";
 import type { IndexFunction } from "../indexes/types.js";
-import type { Line } from "../link/link.js";
+import type { Line } from "../link/line.js";
 import type { Runtime } from "../load/instance.js";
 import type { MetricLabels } from "../upstream/spec.js";
 import type { Ticker } from "../view/ticker.js";
@@ -12,6 +12,8 @@ import type { Delivery } from "./delivery.js";
 export interface PageLife {
   wake(): void;
   hide(): void;
+  /** What its status is made of may have changed. */
+  tell(): void;
   poisoned(error: WatchCacheError): void;
 }
 
@@ -35,6 +37,8 @@ export interface ResourceHost<R> {
   moved(resource: R, namespaces: readonly string[]): { readonly namespaces: readonly string[]; readonly labels: MetricLabels };
   /** The ways to the worker that holds its streams; none where this page holds them. */
   lines(resource: R): readonly Line[];
+  /** Where its streams are held elsewhere, and nobody is there: when that is tried again, if a try is not under way. */
+  readonly away: { readonly retryAt: number | undefined } | undefined;
   /** Whether it is to be found again, though nobody holds it. */
   keep(resource: R, keeps: boolean): void;
 }

@@ -100,7 +100,7 @@ export class Lifecycle<R extends Living> implements PageLife {
 
   /** What a status is made of, at this moment. */
   told(): Told {
-    const own = { closed: this.#closed, loading: this.#wanting.state, paused: this.#paused, error: this.#error };
+    const own = { closed: this.#closed, loading: this.#wanting.state, paused: this.#paused, error: this.#error, away: this.#host.away };
     return told(this.#session?.raw, own, this.#of.name);
   }
 
@@ -265,6 +265,10 @@ export class Lifecycle<R extends Living> implements PageLife {
   hide(): void {
     const wanted = this.#wanted();
     if (wanted !== undefined) this.call(() => wanted.raw.pause());
+  }
+
+  tell(): void {
+    this.#teller.soon();
   }
 
   #goIdle(): void {

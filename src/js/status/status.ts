@@ -86,6 +86,8 @@ interface Own {
   /** Since when it is paused, or was stale before; undefined where it is not. */
   readonly paused: number | undefined;
   readonly error: WatchCacheError | undefined;
+  /** Where nobody is there that the core could ask: when that is tried again. What the core tries before is in vain. */
+  readonly away: { readonly retryAt: number | undefined } | undefined;
 }
 
 /**
@@ -99,6 +101,7 @@ export function told(raw: RawResource | undefined, own: Own, resource: string): 
   } catch (error) {
     told = { ...NOT_OPEN, phase: "failed", error: toError(error, resource) };
   }
+  if (own.away !== undefined && raw !== undefined) told = { ...told, retryAt: own.away.retryAt };
   if (own.loading !== undefined) {
     const { attempt, error, retryAt } = own.loading;
     told = { ...told, attempt, error, retryAt };
