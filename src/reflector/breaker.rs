@@ -2,7 +2,8 @@
 //! its answer.
 //!
 //! Only a request that gets no answer at all says that a server is away. Any answer, a refusal too, says that it is there, and so does an
-//! open stream; then nobody waits for anybody. Lists and watches are looked at apart, since a proxy may let only one of them through.
+//! open stream; then nobody waits for anybody. What failed before a request went out, as where `auth` throws, says neither. Lists and watches
+//! are looked at apart, since a proxy may let only one of them through.
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
@@ -219,6 +220,10 @@ impl Permit {
     /// How it ended, and whether the server is taken to be away.
     pub(super) fn ended(&self, error: Option<&Error>, now: Instant, random: &mut fastrand::Rng) -> bool {
         let server = &self.server;
+        // The server has heard nothing. Whoever asks next may have better credentials.
+        if error.is_some_and(|error| error.unsent) {
+            return false;
+        }
         let Some(error) = error.filter(|error| away(error)) else {
             server.answered(self.verb);
             return false;
@@ -250,6 +255,8 @@ fn away(error: &Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt;
+
     use super::*;
     use crate::time::at;
 
@@ -311,6 +318,28 @@ mod tests {
         assert!(!fails(permit(&server, Instant::START).unwrap(), Instant::START));
         drop(stream);
         assert!(fails(permit(&server, Instant::START).unwrap(), Instant::START));
+    }
+
+    #[test]
+    fn what_fails_before_a_request_goes_out_says_nothing_of_the_server() {
+        let unsent = |permit: Permit, error: Error| permit.ended(Some(&error.unsent()), at(800), &mut fastrand::Rng::with_seed(1));
+        let refusal = || crate::status::Status::new(401, "Unauthorized", "auth threw this").into();
+        let server = breaker();
+        let asked: Vec<_> = (0..4).map_while(|_| permit(&server, Instant::START)).collect();
+        for (permit, error) in asked.into_iter().zip([Error::network("auth failed"), refusal()]) {
+            assert!(!unsent(permit, error));
+        }
+        assert!(!server.is_down(Verb::List) && !server.proven.get());
+        // While the server is away, it neither ends that nor makes it longer, and the next one may ask at once.
+        assert!(fails(permit(&server, Instant::START).unwrap(), Instant::START));
+        for error in [Error::network("auth failed"), refusal()] {
+            let one = permit(&server, at(800)).unwrap();
+            let mut changes = Box::pin(server.changes());
+            assert!(permit(&server, at(800)).is_none() && (&mut changes).now_or_never().is_none());
+            assert!(!unsent(one, error) && server.is_down(Verb::List));
+            assert!(changes.now_or_never().is_some(), "whoever waits hears of it");
+        }
+        assert!(!answers(&permit(&server, at(800)).unwrap()) && !server.is_down(Verb::List));
     }
 
     #[test]

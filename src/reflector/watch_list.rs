@@ -45,7 +45,7 @@ impl Reflector {
     /// As in client-go, a 429 is followed by the wait that it asks for. An expired version, or one ahead of the server, is left out of the next
     /// request. A stream that ended early is followed by another from scratch. Any other fault leads to a list in the same round, which fails
     /// as well if the fault remains. That includes a connection that fails, where client-go tries again. A browser cannot tell a refused
-    /// WebSocket from a server that does not know such watches.
+    /// WebSocket from a server that does not know such watches. What was never sent says nothing of such watches, so it ends the round.
     pub(super) async fn stream(&mut self, streaming: Streaming) -> State {
         let Streaming { unset, cut } = streaming;
         self.throttle.answer_refresh();
@@ -63,6 +63,8 @@ impl Reflector {
             Attempt::Refused(error) if error.code == ErrorCode::TooManyRequests => {
                 State::Waiting(self.throttle.wait_after(error), Box::new(State::Streaming(Streaming { unset, cut })))
             }
+            // The source may have found meanwhile that only a list is the way.
+            Attempt::Refused(error) if error.unsent && self.source.streams_first_state() => State::Ended(RoundEnd::failed(error)),
             Attempt::Refused(_) => self.begin_list(),
             Attempt::Asked => State::Ended(RoundEnd::asked()),
         }

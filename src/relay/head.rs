@@ -118,6 +118,7 @@ pub(super) fn read_described(head: &Value) -> Result<Described, Error> {
 pub(super) fn write_error(head: &mut Document, error: &Error) {
     head.text("code", error.code.as_str()).text("message", &error.message);
     write_number(head, "retryAfterSeconds", error.retry_after_seconds);
+    set_flag(head, "unsent", error.unsent);
     if let Some(status) = &error.status {
         head.raw("status", &status.members());
     }
@@ -135,5 +136,6 @@ pub(super) fn read_error(head: &Value) -> Result<Option<Error>, Error> {
         message: text(head, "message")?.unwrap_or_default(),
         status,
         retry_after_seconds: whole(head, "retryAfterSeconds")?,
+        unsent: is_set(head, "unsent")?,
     }))
 }

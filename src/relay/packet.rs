@@ -202,8 +202,14 @@ mod tests {
 
     fn error() -> impl Strategy<Value = Error> {
         let status = (any::<u16>(), word(), word()).prop_map(|(code, reason, message)| Status::new(code, &reason, message));
-        (prop::sample::select(ErrorCode::ALL.to_vec()), word(), option::of(status), option::of(any::<u32>())).prop_map(
-            |(code, message, status, retry_after_seconds)| Error { code, message, status: status.map(Box::new), retry_after_seconds },
+        (prop::sample::select(ErrorCode::ALL.to_vec()), word(), option::of(status), option::of(any::<u32>()), any::<bool>()).prop_map(
+            |(code, message, status, retry_after_seconds, unsent)| Error {
+                code,
+                message,
+                status: status.map(Box::new),
+                retry_after_seconds,
+                unsent,
+            },
         )
     }
 

@@ -16,6 +16,9 @@ pub struct Error {
     pub status: Option<Box<Status>>,
     /// Seconds to wait before trying again, if the server asked for a wait.
     pub retry_after_seconds: Option<u32>,
+    /// It failed before a request went out, so it says nothing of a server: `auth` may have thrown. Only this crate looks at it, and callers in
+    /// JavaScript are not told.
+    pub unsent: bool,
 }
 
 impl Error {
@@ -23,7 +26,7 @@ impl Error {
     #[cold]
     #[inline(never)]
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), status: None, retry_after_seconds: None }
+        Self { code, message: message.into(), status: None, retry_after_seconds: None, unsent: false }
     }
 
     /// There was no answer.
@@ -65,6 +68,14 @@ impl Error {
         Self::new(ErrorCode::Closed, "the watch cache is closed")
     }
 
+    /// The same, as of something that failed before a request went out.
+    #[cold]
+    #[inline(never)]
+    #[must_use]
+    pub fn unsent(self) -> Self {
+        Self { unsent: true, ..self }
+    }
+
     /// Whether the same request can succeed later.
     pub const fn retryable(&self) -> bool {
         self.code.retryable()
@@ -85,6 +96,7 @@ impl From<Status> for Error {
             message: status.message.clone(),
             retry_after_seconds: status.retry_after_seconds(),
             status: Some(Box::new(status)),
+            unsent: false,
         }
     }
 }

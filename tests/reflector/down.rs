@@ -125,6 +125,14 @@ struct Page {
 
 impl Page {
     fn new(seed: u64, fault: Fault, shared: bool) -> Self {
+        let mut page = Self::empty(seed, fault);
+        for number in 0..MANY {
+            page.add(number, seed, shared);
+        }
+        page
+    }
+
+    fn empty(seed: u64, fault: Fault) -> Self {
         let time = VirtualTime::new(seed);
         let server = Rc::new(Server {
             time: time.clone(),
@@ -133,11 +141,7 @@ impl Page {
             lists: RefCell::default(),
             watches: RefCell::default(),
         });
-        let mut page = Self { time, server, peers: Rc::default(), all: Vec::new() };
-        for number in 0..MANY {
-            page.add(number, seed, shared);
-        }
-        page
+        Self { time, server, peers: Rc::default(), all: Vec::new() }
     }
 
     fn add(&mut self, number: usize, seed: u64, shared: bool) {
@@ -278,6 +282,44 @@ fn a_reflector_that_asked_in_vain_lets_another_one_ask() {
     page.add(MANY, 6, true);
     page.run(SECOND);
     assert!(page.all[MANY].is_live());
+}
+
+/// Two caches of one page, and the `auth` of one fails. The other one asks at once, and is told nothing of it.
+#[test]
+fn who_fails_before_a_request_goes_out_holds_no_other_back() {
+    for error in [Error::network("auth failed: signed out"), status(401, "Unauthorized")] {
+        let unsent = Fault::Answered(error.unsent());
+        for seed in 1..20 {
+            let mut page = Page::empty(seed, Fault::None);
+            page.add(0, seed, true);
+            *page.all[0].fault.borrow_mut() = unsent.clone();
+            page.run(30 * SECOND);
+            assert!(!page.all[0].is_live());
+            page.add(1, seed, true);
+            page.run(SECOND / 10);
+            assert!(page.all[1].is_live(), "seed {seed}");
+            assert!(!page.all[1].said.borrow().iter().any(|(_, said)| matches!(said, Connection::Waiting { .. })));
+        }
+    }
+}
+
+/// It waits by its own backoff. Of a server that is away it says neither that it is there, nor that it is away for longer.
+#[test]
+fn who_fails_before_a_request_goes_out_ends_no_outage() {
+    for error in [Error::network("auth failed: signed out"), status(401, "Unauthorized")] {
+        let mut page = Page::empty(11, Fault::None);
+        for number in 0..2 {
+            page.add(number, 11, true);
+        }
+        *page.all[0].fault.borrow_mut() = Fault::Answered(error.unsent());
+        *page.all[1].fault.borrow_mut() = Fault::Refused;
+        page.run(MINUTE);
+        let asked = |number| page.server.lists.borrow().iter().filter(|(asked, _)| *asked == number).count();
+        assert!((3..=10).contains(&asked(0)) && (3..=10).contains(&asked(1)), "{} and {}", asked(0), asked(1));
+        *page.all[1].fault.borrow_mut() = Fault::None;
+        page.run(MINUTE);
+        assert!(page.all[1].is_live());
+    }
 }
 
 #[test]

@@ -147,6 +147,19 @@ fn ref_16_a_server_without_it_is_listed_in_the_same_round() {
     }
 }
 
+/// A list would fail as well, and `auth` would be asked twice. So the watch is asked for again, after a wait.
+#[test]
+fn a_watch_that_was_never_sent_is_no_server_without_it() {
+    let rig = rig(14, |upstream| {
+        fill(upstream, 2);
+        refuse(upstream, [Error::network("auth failed: signed out").unsent()]);
+    });
+    rig.run(700);
+    assert_eq!((rig.lists(), rig.watches(), waits(&rig).len()), (0, 1, 1));
+    rig.run(2 * SECOND).assert_whole();
+    assert_eq!((rig.lists(), watch_requests(&rig)), (0, vec![for_state(""), for_state("")]));
+}
+
 #[test]
 fn ref_16_an_error_in_the_stream_leads_to_the_list_too() {
     let error = format!(r#"{{"type":"ERROR","object":{}}}"#, Status::internal("RequestWatchProgress is disabled").to_json());

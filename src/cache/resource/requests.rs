@@ -87,7 +87,7 @@ impl Requests {
     /// Sends a write. Its answer is the object as the upstream keeps it, or a Status.
     pub(super) async fn write(&self, request: WriteRequest) -> Result<Vec<u8>, Error> {
         self.send(|| self.source.write(request.clone())).await.map_err(|mut error| {
-            if matches!(error.code, ErrorCode::Network | ErrorCode::Timeout) && error.status.is_none() {
+            if matches!(error.code, ErrorCode::Network | ErrorCode::Timeout) && error.status.is_none() && !error.unsent {
                 error.message.push_str("; whether the write has happened is not known");
             }
             error

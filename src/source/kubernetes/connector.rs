@@ -149,7 +149,8 @@ impl Connector {
             return Ok(if self.transport == Transport::Auto { self.sockets.on_trial(frames, self.runtime.clone()) } else { frames });
         }
         self.sockets.refuse(self.runtime.now());
-        self.lines(wire, request, protocol).await
+        // Whatever becomes of the lines, the server has answered.
+        self.lines(wire, request, protocol).await.map_err(|error| Error { unsent: false, ..error })
     }
 
     /// The server may have come up between a socket and the question why it was closed. Now that it answers, one that opens at all opens.
@@ -183,7 +184,7 @@ impl Connector {
     async fn lines(&self, wire: &dyn Wire, request: &WatchRequest, protocol: Option<&str>) -> Result<FrameStream, Error> {
         if request.send_initial_events.is_some() {
             let message = "a watch over fetch brings no first state: a list is read instead";
-            return Err(Error::new(ErrorCode::Unavailable, message));
+            return Err(Error::new(ErrorCode::Unavailable, message).unsent());
         }
         self.taken.set(Some(Transport::Fetch));
         if !self.is_limited(protocol) {
@@ -451,14 +452,15 @@ mod tests {
         let initial = WatchRequest { send_initial_events: Some(true), ..request() };
         assert!(auto.streams_first_state(), "nobody has been asked yet");
         // The server has answered, so it is not away for anybody.
-        assert_eq!(path.open(&auto, &initial).err().unwrap().code, ErrorCode::Unavailable);
+        let error = path.open(&auto, &initial).err().unwrap();
+        assert_eq!((error.code, error.unsent), (ErrorCode::Unavailable, false));
         assert!(!auto.streams_first_state());
         assert!(!path.asked().contains("fetch") && auto.fell_back());
         let _open = path.open(&auto, &request()).unwrap();
         assert_eq!(path.asked(), "fetch");
         // Nor where a host has no sockets, or somebody wants none.
         let fetch = connector(&servers, &path, Transport::named("auto", false).unwrap());
-        assert!(!fetch.streams_first_state() && path.open(&fetch, &initial).is_err());
+        assert!(!fetch.streams_first_state() && path.open(&fetch, &initial).err().unwrap().unsent);
         assert_eq!(path.asked(), "");
     }
 

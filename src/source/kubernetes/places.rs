@@ -72,7 +72,7 @@ impl Places {
     /// A place at once.
     pub(super) fn take(self: &Rc<Self>) -> Result<Place, Error> {
         if self.holders.borrow().len() >= MAX_WATCHES || self.is_waited_for() {
-            return Err(why());
+            return Err(why().unsent());
         }
         Ok(self.hold())
     }

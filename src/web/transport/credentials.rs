@@ -74,13 +74,16 @@ fn headers_of(given: &JsValue) -> Result<Headers, Error> {
 
 /// What is said of headers that no request can have. They may be secret.
 pub(super) fn unreadable() -> Error {
-    Error::new(ErrorCode::Invalid, "auth: the headers cannot be read")
+    Error::new(ErrorCode::Invalid, "auth: the headers cannot be read").unsent()
 }
 
-/// What a call gives in the end.
+/// What a call gives in the end. Where it fails nothing is sent, so other caches need not hear of it.
 async fn given_by(called: Result<JsValue, JsValue>) -> Result<JsValue, Error> {
-    let given = called.map_err(|thrown| from_auth(&thrown))?;
-    JsFuture::from(Promise::resolve(&given)).await.map_err(|thrown| from_auth(&thrown))
+    let given = match called {
+        Ok(given) => JsFuture::from(Promise::resolve(&given)).await,
+        thrown => thrown,
+    };
+    given.map_err(|thrown| from_auth(&thrown).unsent())
 }
 
 /// What `auth` threw. What the facade finds wrong with its answer is a mistake, and no refusal.

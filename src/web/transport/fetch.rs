@@ -36,7 +36,7 @@ impl Fetch {
     /// Sends a request and gives the answer's body, once its head says that it is what was asked for.
     pub(super) async fn send(&self, request: Request<'_>, url: &str, credentials: &Credentials) -> Result<Body, Error> {
         let Request { method, accept, content } = request;
-        let abort = Abort::new()?;
+        let abort = Abort::new().map_err(Error::unsent)?;
         let init = Object::new();
         set(&init, "method", &method.into());
         set(&init, "credentials", &self.mode.as_str().into());

@@ -60,7 +60,7 @@ pub(super) async fn open(
     credentials: &Credentials,
     encoder: Option<Rc<Encoder>>,
 ) -> Result<FrameStream, Unopened> {
-    let told = |message: String| Unopened::Told(Error::new(ErrorCode::Invalid, message));
+    let told = |message: String| Unopened::Told(Error::new(ErrorCode::Invalid, message).unsent());
     let url = websocket_url(url).ok_or_else(|| told("the server's address is neither http nor https".to_string()))?;
     let protocols: Array = subprotocols(credentials.token.as_deref())
         .iter()
@@ -85,11 +85,12 @@ pub(super) async fn open(
     }
 }
 
-/// Why a constructor threw.
+/// Why a constructor threw. There is no socket then, so nothing was sent: mostly a subprotocol of `auth` is none.
 fn thrown_by(thrown: &JsValue) -> Unopened {
+    let error = from_thrown(thrown).unsent();
     match text(thrown, "name").as_deref() {
-        Some("SecurityError") => Unopened::Forbidden(from_thrown(thrown)),
-        _ => Unopened::Told(from_thrown(thrown)),
+        Some("SecurityError") => Unopened::Forbidden(error),
+        _ => Unopened::Told(error),
     }
 }
 

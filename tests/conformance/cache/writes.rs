@@ -147,6 +147,14 @@ fn a_creation_whose_answer_is_lost_is_not_tried_again() {
 }
 
 #[test]
+fn a_write_that_was_never_sent_has_not_happened() {
+    let rig = rig();
+    let refusal = Error::network("auth failed: signed out").unsent();
+    fail(&rig, WriteFault::Refuse(refusal.clone()));
+    assert_eq!(create(&rig, &new_pod()).unwrap_err(), refusal, "nothing is said of a write that may have happened");
+}
+
+#[test]
 fn what_exists_is_not_created_again() {
     let rig = rig();
     let error = create(&rig, &json!({"metadata": {"namespace": "ns", "name": "a"}})).unwrap_err();
