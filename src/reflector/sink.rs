@@ -41,8 +41,8 @@ struct Stands {
 }
 
 impl Stands {
-    /// What people see of both. An open watch is as good as the stream behind it. A first list waits for what that one waits for, also where nobody has
-    /// answered it for so long that it is asked for anew.
+    /// What people see of both. An open watch is as good as the stream behind it. What is still asked for waits for what that one waits for, also where
+    /// nobody has answered it for so long that it is asked for anew.
     fn shown(&self) -> Option<Connection> {
         let (own, upstream) = (self.own.clone()?, self.upstream.clone());
         Some(match (own, upstream) {
@@ -51,7 +51,7 @@ impl Stands {
             (Connection::Live, Some(Connection::Paused | Connection::Listing { again: false })) => Connection::Reconnecting { lost: None },
             (Connection::Live, Some(upstream)) => upstream,
             (
-                Connection::Listing { again: false } | Connection::Waiting { .. },
+                Connection::Listing { .. } | Connection::Waiting { .. } | Connection::Reconnecting { .. },
                 Some(
                     upstream @ (Connection::Waiting { .. }
                     | Connection::Queued { .. }
@@ -64,7 +64,7 @@ impl Stands {
     }
 
     fn is_shared(&self) -> bool {
-        matches!(self.own, Some(Connection::Live | Connection::Listing { again: false } | Connection::Waiting { .. }))
+        !matches!(self.own, None | Some(Connection::Paused))
     }
 
     /// What is to be told now. Of a stream that is passed on nothing is told twice: that own tries begin and end is no news of it.
@@ -242,7 +242,9 @@ mod tests {
             (first.clone(), Some(refused.clone()), refused.clone()),
             (first.clone(), Some(lost.clone()), first.clone()),
             (first.clone(), Some(Live), first.clone()),
-            (later.clone(), Some(refused.clone()), later.clone()),
+            (later.clone(), Some(refused.clone()), refused.clone()),
+            (later.clone(), Some(Live), later.clone()),
+            (lost.clone(), Some(refused.clone()), refused.clone()),
             (waiting.clone(), Some(refused.clone()), refused.clone()),
             (waiting.clone(), Some(Live), waiting.clone()),
             (lost.clone(), Some(Live), lost.clone()),
