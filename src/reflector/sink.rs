@@ -41,8 +41,8 @@ struct Stands {
 }
 
 impl Stands {
-    /// What people see of both. An open watch is as good as the stream behind it. What is still asked for waits for what that one waits for, also where
-    /// nobody has answered it for so long that it is asked for anew.
+    /// What people see of both. An open watch is as good as the stream behind it. What is still asked for waits for what that one waits for. It is so
+    /// where nobody has answered it for long, and it is asked for anew.
     fn shown(&self) -> Option<Connection> {
         let (own, upstream) = (self.own.clone()?, self.upstream.clone());
         Some(match (own, upstream) {

@@ -229,7 +229,7 @@ struct Answered {
 impl Answered {
     fn begin(line: Rc<Line>, call: Call) -> Result<Self, Error> {
         if let Some(error) = &*line.broken.borrow() {
-            return Err(error.clone());
+            return Err(error.clone().unsent());
         }
         let (id, waiting) = (line.last.get() + 1, Rc::<Waiting>::default());
         line.last.set(id);

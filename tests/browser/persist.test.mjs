@@ -227,6 +227,33 @@ test("who signs in again at a worker that has not ended yet is kept again", TABS
   assert.deepEqual(again.said, []);
 });
 
+test("what is forgotten is not kept by the next worker either, nor where the only tab comes back", TABS, async (t) => {
+  const { server, open } = await profile(t);
+  const page = await open({ mode: "shared", worker: "/tests/browser/obedient-worker.js" });
+  await untilKept(page, isWhole(server));
+  const other = await open({ identity: "joe", persist: undefined });
+  await other.evaluate(() => globalThis.forgetPersisted("jane"));
+  const isNotKept = async () => {
+    server.control.step(50);
+    await untilHeld(page, server);
+    await page.waitForTimeout(4_000);
+    assert.deepEqual((await kept(other)).states, []);
+  };
+  await other.evaluate(() => new BroadcastChannel("tests").postMessage("end"));
+  await page.waitForFunction(() => globalThis.pods.status.phase === "reconnecting");
+  await isNotKept();
+  await page.evaluate(() => void dispatchEvent(new Event("pagehide")));
+  // Longer than a worker outlives its last tab.
+  await page.waitForTimeout(6_000);
+  await page.evaluate(() => void dispatchEvent(new Event("pageshow")));
+  await isNotKept();
+  // Who signs in again is kept again, once that tab is gone.
+  await page.close();
+  await page.context().pages()[0].waitForTimeout(6_000);
+  const again = await open({ mode: "shared" });
+  await untilKept(again, isWhole(server));
+});
+
 test("a cache whose identity was forgotten keeps nothing that it opens later either", async (t) => {
   const { server, open } = await profile(t);
   const page = await open();

@@ -18,7 +18,7 @@ const BEAT_MS = 5_000;
 const MAX_PINGS = 3;
 const MAX_UNREADY = 5;
 /**
- * So many tries in a row may bring no worker, in 25 seconds or more. After a rollout its script may be gone for good. One that begins and ends is no such try: what ends it
+ * So many tries in a row may bring no worker, which takes 24 seconds or more. After a rollout its script may be gone for good. One that begins and ends is no such try: what ends it
  * may be what it is asked to hold, and would end the page.
  */
 const MAX_MISSED = 6;
@@ -182,7 +182,7 @@ export class Link {
   }
 
   /**
-   * The page holds its streams itself. Where others have a worker it meets them there, once that welcomes it: they may be on their way to one in
+   * The page holds its streams itself. Where others have a worker it meets them there, once that welcomes it. They may be on their way to one in
    * vain, as this page was.
    */
   async #join(): Promise<void> {

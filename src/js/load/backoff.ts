@@ -1,8 +1,8 @@
 import { RETRY } from "../wire/bounds.js";
 
 /**
- * How long it is until the next try, to load the WebAssembly or to get a worker, as the core waits between two tries to connect. Both come before
- * there is a core that could be asked.
+ * How long it is until the WebAssembly or a worker is tried again. So the core waits between two tries to connect, which is not there yet, or not
+ * asked.
  *
  * @param failed how many tries have failed
  * @param random from 0 up to 1
