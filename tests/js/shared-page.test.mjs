@@ -23,6 +23,12 @@ const forwards = methods.map((name) => [name, { value: (...given) => page[name](
 Object.setPrototypeOf(globalThis, Object.create(EventTarget.prototype, Object.fromEntries(forwards)));
 const happens = (name) => void page.dispatchEvent(new Event(name));
 
+/** The worker is gone, and all that it has. */
+function ends(worker) {
+  worker.die("it was killed");
+  worker.close();
+}
+
 test("a resource that the worker cannot make fails with what is wrong, and so does all that is asked of it", async (t) => {
   const worker = hub();
   const { cache } = opened(t, { ...shared, server: "http://127.0.0.1:1", worker: () => portTo(worker) });
@@ -70,7 +76,7 @@ test("who asks to try again waits no longer for the next worker, and the status 
   const { pods } = opened(t, { ...shared, server: server.url, worker });
   t.after(pods.view().subscribe(() => {}));
   await isSynced(pods);
-  first.die("it was killed");
+  ends(first);
   // The first comes at once, and the second and the third after at least 0.8 and 1.6 seconds.
   await eventually(() => starts === 4, "it tries");
   const until = () => pods.status.retryAt - Date.now();
@@ -97,7 +103,7 @@ test("who asks to try again in a loop makes none", async (t) => {
   const { pods } = opened(t, { ...shared, server: server.url, worker });
   await isSynced(pods);
   pods.addEventListener("status", () => pods.resume());
-  first.die("it was killed");
+  ends(first);
   await sleep(700);
   // The next one at once, and three that were asked for.
   assert.ok(starts <= 1 + 1 + 3, `${starts} starts`);
@@ -220,8 +226,7 @@ for (const [what, refusal] of [
     await isSynced(pods);
     token = "old";
     if (refusal.code === "network") await server.close();
-    workers[0].die("it was killed");
-    workers[0].close();
+    ends(workers[0]);
     await eventually(
       () => {
         const { phase, error, retryAt } = pods.status;
@@ -244,7 +249,7 @@ test("a write that nobody could be asked for has not happened, and the error doe
   const { pods } = opened(t, { ...shared, server: server.url, worker });
   await isSynced(pods);
   const key = await keyOf(pods);
-  first.die("it was killed");
+  ends(first);
   await eventually(() => starts > 1, "there is none");
   await assert.rejects(pods.delete(key), ({ code, message }) => code === "network" && !/not known/.test(message));
 });
