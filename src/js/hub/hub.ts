@@ -33,7 +33,7 @@ interface Guest {
   answers: number;
   /** Whether it did not answer in time, and has not answered since. */
   isSilent: boolean;
-  /** What it has answered too late, until somebody takes that. */
+  /** What it has answered too late, for a while. */
   late: (() => Credentials) | undefined;
   readonly lines: Map<number, Side>;
   forget: () => void;
@@ -245,7 +245,11 @@ export class Hub {
 
   /** Somebody may have had to sign in, which took a while. */
   #late(guest: Guest, answer: () => Credentials): void {
+    // Where nobody waits for it, it may be of long ago by the time that somebody does.
+    if (!this.#isUnknown && this.#waiting.size === 0 && !this.#resources().some((resource) => resource.told().phase === "needs-auth"))
+      return;
     guest.late = answer;
+    // For all that waits, which may ask one after the other.
     unheld(timer(() => guest.late === answer && (guest.late = undefined), KEEP_LATE_MS));
     this.#news();
     this.#retryAll();
@@ -288,8 +292,14 @@ export class Hub {
     this.#waiting.clear();
   }
 
+  /** Of all tabs, each once: a try that is begun again has spent what it was given. */
+  #resources(): ResourceImpl<unknown>[] {
+    const all = [...this.#guests].flatMap(({ lines }) => [...lines.values()].flatMap(({ resource }) => resource ?? []));
+    return [...new Set(all)];
+  }
+
   #retryAll(): void {
-    for (const { lines } of this.#guests) for (const { resource } of lines.values()) if (resource !== undefined) this.#retry(resource);
+    for (const resource of this.#resources()) this.#retry(resource);
   }
 
   /** Tries again at once what waits for somebody who can say who asks: somebody has come. */
@@ -324,6 +334,7 @@ export class Hub {
     const givers = refused.flatMap((given) => this.#givers.get(given) ?? []);
     const last = givers.at(-1);
     if (last !== undefined) last.guest.isRefused = true;
+    for (const { guest } of givers) guest.late = undefined;
     // Those that were asked in vain are not asked again, either.
     return this.#given(new Set(givers.flatMap(({ asked }) => [...asked])));
   }
@@ -361,8 +372,12 @@ export class Hub {
   #ask(guest: Guest): Promise<Credentials | undefined> {
     if (!this.#guests.has(guest)) return Promise.resolve(undefined);
     const { late } = guest;
-    guest.late = undefined;
-    if (late !== undefined) return Promise.resolve().then(late);
+    if (late !== undefined) {
+      const given = Promise.resolve().then(late);
+      // What it throws is told once.
+      given.catch(() => (guest.late = undefined));
+      return given;
+    }
     const number = ++this.#questions;
     const answered = new Promise<Credentials | undefined>((resolve) => {
       const { answers } = guest;
