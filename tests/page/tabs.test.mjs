@@ -91,7 +91,8 @@ test("the worker is killed: the rows of every tab stay, and one list and one wat
     await tab.bringToFront();
     await live(tab);
     await agrees(tab);
-    assert.ok((await tab.evaluate(() => /** @type {any} */ (globalThis).seen.least)) > PODS / 2, "rows stay");
+    const least = await tab.evaluate(() => /** @type {any} */ (globalThis).seen.least);
+    assert.ok(least > PODS / 2, `rows stay, and were ${least}`);
   }
   const { lists, watches } = counts();
   assert.deepEqual({ lists, watches }, { lists: 2, watches: 2 });

@@ -457,7 +457,7 @@ function sharingOf(
   const { mode, identity, worker, auth, server, transport, credentials, strip, pageSize, watchList, idleTimeout } = settings;
   const { retry, history, memory, checkConsistency, persist, linger, logger } = settings;
   const held = { transport, credentials, strip, pageSize, watchList, idleTimeout, retry, history, memory, checkConsistency, persist };
-  // Asked for when a worker is: a page that a server renders has no origin.
+  // Read when the link is made, which is with the first use: a page that a server renders has no origin.
   const options = () => ({ ...held, identity, server: knownBase(server) });
   return {
     mode: mode as SharedMode,
