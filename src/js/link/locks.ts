@@ -1,14 +1,5 @@
+import { hostLocks } from "../host/locks.js";
 import { unique } from "../language/unique.js";
-
-/** The part of the Web Locks that is used. */
-interface Locks {
-  request(name: string, options: { signal?: AbortSignal; mode?: "shared" }, held: () => Promise<void>): Promise<void>;
-  query(): Promise<{ held?: { name: string }[] }>;
-}
-
-function locks(): Locks | undefined {
-  return (globalThis.navigator as { locks?: Locks } | undefined)?.locks;
-}
 
 /**
  * Holds a lock of a name that nobody else has. It goes with its holder, however that ends: ports tell nothing of it.
@@ -16,17 +7,16 @@ function locks(): Locks | undefined {
  * @returns its name, once it is held; undefined where the host has no locks. And how to let go of it.
  */
 export async function holdLock(prefix: string): Promise<{ name: string | undefined; release: () => void }> {
-  const known = locks();
-  if (known === undefined) return { name: undefined, release: () => {} };
+  const locks = hostLocks();
+  if (locks === undefined) return { name: undefined, release: () => {} };
   const name = `${prefix}:${unique()}`;
   let release!: () => void;
   const released = new Promise<void>((resolve) => (release = resolve));
   const held = await new Promise<boolean>((resolve) => {
-    const asked = known.request(name, {}, () => {
+    const asked = locks.request(name, {}, () => {
       resolve(true);
       return released;
     });
-    // A page without storage may have none, although it has the functions.
     asked.catch(() => resolve(false));
   });
   return { name: held ? name : undefined, release };
@@ -34,8 +24,7 @@ export async function holdLock(prefix: string): Promise<{ name: string | undefin
 
 /** What follows this beginning in the names of locks that anybody holds. */
 export async function heldLocks(beginning: string): Promise<string[]> {
-  // A page without storage may have none, although it has the functions.
-  const found = await locks()
+  const found = await hostLocks()
     ?.query()
     .catch(() => undefined);
   return (found?.held ?? []).flatMap(({ name }) => (name.startsWith(beginning) ? name.slice(beginning.length) : []));
@@ -48,7 +37,7 @@ export async function heldLocks(beginning: string): Promise<string[]> {
 export function onReleased(name: string | undefined, gone: () => void): () => void {
   const abort = new AbortController();
   if (name !== undefined) {
-    locks()
+    hostLocks()
       ?.request(name, { signal: abort.signal, mode: "shared" }, async () => gone())
       .catch(() => {});
   }

@@ -1,11 +1,4 @@
-/** The part of the Web Locks that is used. */
-interface Locks {
-  request(
-    name: string,
-    options: { ifAvailable: true } | { signal: AbortSignal },
-    held: (lock: unknown) => Promise<void> | undefined,
-  ): Promise<void>;
-}
+import { hostLocks } from "../host/locks.js";
 
 /**
  * The right to write one state, which one page or worker has at a time. It ends with its holder, so no time limit can be wrong. A host without
@@ -67,7 +60,7 @@ export class Writing {
 
   /** Whether it is held then. */
   #ask(ifAvailable: boolean): Promise<boolean> {
-    const locks = (globalThis.navigator as { locks?: Locks } | undefined)?.locks;
+    const locks = hostLocks();
     if (locks === undefined) return Promise.resolve((this.#held = true));
     const abort = new AbortController();
     const { signal } = abort;
@@ -82,7 +75,6 @@ export class Writing {
         resolve((this.#held = isHeld));
         return isHeld ? new Promise<void>((resolve) => (release = resolve)) : undefined;
       });
-      // A page without storage may have no locks, although it has the functions.
       asked.catch(() => resolve((this.#held = !signal.aborted)));
     });
   }
