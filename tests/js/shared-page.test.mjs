@@ -8,7 +8,7 @@ import { address } from "../../dist/wasm/address.js";
 import { startServer } from "../../www/server/index.mjs";
 import { eventually } from "../e2e/cache.mjs";
 import { hub, portTo } from "../e2e/shared.mjs";
-import { FIRST_MS, LATER_MS, instead, isSynced, keyOf, opened, shared, tabsOf } from "./lib/tabs.mjs";
+import { instead, isSynced, keyOf, opened, shared, tabsOf, waitsForAnswer } from "./lib/tabs.mjs";
 
 async function serving(t, options) {
   const server = await startServer({ port: 0, pods: 3, rate: 0, ...options });
@@ -136,10 +136,7 @@ function circular() {
 /** The time that a silent tab is given passes soon. Answers the clock as it was. */
 function impatient(t) {
   const real = globalThis.setTimeout;
-  t.mock.method(globalThis, "setTimeout", (call, ms, ...rest) => {
-    const isOfHub = (ms === FIRST_MS || ms === LATER_MS) && new Error().stack?.includes("/hub/hub.js");
-    return real(call, isOfHub ? 50 : ms, ...rest);
-  });
+  t.mock.method(globalThis, "setTimeout", (call, ms, ...rest) => real(call, waitsForAnswer(ms) ? 50 : ms, ...rest));
   return real;
 }
 

@@ -64,6 +64,9 @@ export async function isQuiet(asked) {
 /** How long a tab that does not answer is waited for: at first, and once it is known for that. */
 export const [FIRST_MS, LATER_MS] = [10_000, 1_000];
 
+/** Whether a timer that is set right now waits for a tab's answer. Others wait as long for something else, in the same file. */
+export const waitsForAnswer = (ms) => (ms === FIRST_MS || ms === LATER_MS) && new Error().stack?.includes("#ask");
+
 /**
  * Two tabs, of which the newer one answers no more until it `thaws`. What one of them `gets` shows who was asked, and which waits were in vain.
  * Those of a tab that is `asleep` end at once, and no others: a machine that is slow freezes nobody.
@@ -73,9 +76,7 @@ export async function besideFrozen(t) {
   const waits = new Map();
   t.mock.method(globalThis, "setTimeout", (call, ms, ...rest) => {
     const timer = set(call, ms, ...rest);
-    // Others wait as long for something else.
-    const isOfHub = new Error().stack?.includes("/hub/hub.js");
-    if (isOfHub && (ms === FIRST_MS || ms === LATER_MS)) waits.set(timer, { call, ms });
+    if (waitsForAnswer(ms)) waits.set(timer, { call, ms });
     return timer;
   });
   t.mock.method(globalThis, "clearTimeout", (timer) => (waits.delete(timer), clear(timer)));
