@@ -123,7 +123,9 @@ test("useObject asks a server for its object alone, and uses the stream of a tab
   const { alone, beside } = await run("objectsStream", { name, other });
   assert.deepEqual(alone, { lists: [`namespaces/${one.namespace}/pods?fieldSelector=metadata.name=${one.name}`], streams: 1 });
   assert.deepEqual(beside, { lists: 0, streams: 1 });
-  assert.equal(await run("objectBesideNewTable", { name }), 1, "it is rendered before the table, and mounted with it");
+  for (const isWarm of [false, true])
+    for (const isLast of [false, true])
+      assert.equal(await run("objectBesideNewTable", { name, isWarm, isLast }), 1, `mounted with the table, ${isWarm}, ${isLast}`);
 });
 
 test("useObject tells why there is nothing, and keeps what was there", async () => {

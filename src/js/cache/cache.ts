@@ -195,7 +195,8 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
   /** The resource is found by its target from now on. */
   #place(resource: ResourceImpl<any>, target: Target): void {
     this.#targets.set(resource, target);
-    noteOrigin(resource, { cache: this as unknown as WatchCache, name: target.name, spec: target.spec });
+    const { name, spec } = target;
+    noteOrigin(resource, { cache: this as unknown as WatchCache, name, spec, phase: () => resource.told().phase });
     this.#resources.set(target.key, new WeakRef(resource));
     this.#forgotten.register(resource, target.key);
   }

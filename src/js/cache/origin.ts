@@ -4,6 +4,7 @@ import { self } from "../language/bound.js";
 import type { Resource, ResourceStats } from "../resource/types.js";
 import type { WatchCache } from "./types.js";
 import type { ResourceSpec } from "../upstream/types.js";
+import type { Phase } from "../wire/numbers.js";
 
 /** The cache that a resource is of, and what names it there. */
 export interface Origin {
@@ -12,6 +13,8 @@ export interface Origin {
   readonly name: string;
   /** None for a custom source, which nothing can narrow. */
   readonly spec: ResourceSpec | undefined;
+  /** What it does at this moment. Its status tells that a microtask later. */
+  readonly phase: () => Phase;
 }
 
 const origins = new WeakMap<object, Origin>();

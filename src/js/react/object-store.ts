@@ -18,7 +18,7 @@ const NOT_OPEN: readonly string[] = ["idle", "failed", "closed"];
 
 /**
  * One object of a resource, over the stream that costs least: the resource's own where that is open, and else one of this object alone. That is
- * decided when the first component that shows it is on the screen. All that is rendered with it has opened its streams by then.
+ * decided once all that came on the screen with the first component that shows it has opened its streams, in whichever order.
  */
 export class ObjectStore<T, Access> {
   readonly #resource: Resource<T, Access, any>;
@@ -45,9 +45,21 @@ export class ObjectStore<T, Access> {
   readonly subscribe = (onChange: () => void): (() => void) => {
     this.#leaveClosed();
     this.#subscribers++;
-    // React asks for the snapshot once more behind this: it tells why there is no view.
-    const end = this.#open()?.subscribe(onChange);
+    let end: (() => void) | undefined;
+    let isOver = false;
+    const begin = () => {
+      if (!isOver) end = this.#open()?.subscribe(onChange);
+    };
+    if (this.#view !== undefined || isOpen(this.#resource)) begin();
+    else {
+      queueMicrotask(() => {
+        begin();
+        // The snapshot tells why there is no view, too.
+        if (!isOver) onChange();
+      });
+    }
     return () => {
+      isOver = true;
       this.#subscribers--;
       end?.();
     };
@@ -128,5 +140,5 @@ export class ObjectStore<T, Access> {
 
 /** A stream of it is open, or being opened. */
 export function isOpen(resource: Resource<any, any, any>): boolean {
-  return !NOT_OPEN.includes(resource.status.phase);
+  return !NOT_OPEN.includes(originOf(resource)?.phase() ?? resource.status.phase);
 }

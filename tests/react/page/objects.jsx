@@ -1,3 +1,4 @@
+import { flushSync } from "react-dom";
 import { createWatchCache } from "watchcache";
 import { useObject, useResource, useStatus, useView, WatchCacheProvider } from "watchcache/react";
 import { later, mount, noting, open, settled, sleep, thing, things, until } from "./lib.jsx";
@@ -65,17 +66,20 @@ export async function objectsStream({ name, other }) {
   return { alone, beside };
 }
 
-export async function objectBesideNewTable({ name }) {
-  const cache = createWatchCache({ transport: "fetch" });
+export async function objectBesideNewTable({ name, isWarm, isLast }) {
+  const cache = createWatchCache({ transport: "fetch", linger: 100 });
   later(() => cache.close());
+  // As behind a link of a page: what is opened then waits for no WebAssembly.
+  if (isWarm) await cache.resource("nodes").list();
+  await until(() => open(cache) === 0);
   const Name = ({ id }) => useObject(useResource("pods"), id).object?.metadata.name ?? "none";
   const Total = () => String(useView(useResource("pods"), { window: { offset: 0, limit: 0 } }).loaded);
-  const { text } = mount(
-    <WatchCacheProvider cache={cache}>
-      <Name id={name} /> <Total />
-    </WatchCacheProvider>,
-  );
-  await until(() => text() === `${name.split("/")[1]} true`);
+  const parts = [<Name key="name" id={name} />, <Total key="total" />];
+  // As in an application that is built: StrictMode mounts all twice, and the second time streams are open.
+  const { text, render } = mount(null, { strict: false });
+  // As behind a click: from the render to the last effect nothing else runs.
+  flushSync(() => render(<WatchCacheProvider cache={cache}>{isLast ? parts.reverse() : parts}</WatchCacheProvider>));
+  await until(() => text().includes(name.split("/")[1]) && text().includes("true"));
   return open(cache);
 }
 
