@@ -31,6 +31,13 @@ impl ReflectorHandle {
         self.control.wake();
     }
 
+    /// Somebody has come who may be able to say who asks. A wait between tries ends, and no early try is counted: it is news, and no impatience.
+    /// A server that is away is waited for as before.
+    pub fn signed_in(&self) {
+        self.control.signed_in.set(true);
+        self.control.wake();
+    }
+
     /// Lists anew, now; its end is the next `Replace`. A list that is under way counts as the answer, and while paused it is done when the
     /// pause ends. A wait between tries it ends as [`Self::resume`] does.
     pub fn refresh(&self) {
@@ -63,6 +70,8 @@ pub(super) struct Control {
     /// The next list is taken whatever its version.
     pub(super) reset: Cell<bool>,
     pub(super) woken: Cell<bool>,
+    /// Until the next wait between tries, which it ends: a try that is under way may have asked others.
+    pub(super) signed_in: Cell<bool>,
     closed: Cell<bool>,
     task: RefCell<Option<Task>>,
     waker: RefCell<Option<Waker>>,

@@ -18,7 +18,7 @@ const MAX_UNTIMED_FRAMES: u32 = 8;
 /// Why a wait ended before what was waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// Paused, refreshed or woken: whichever of them the wait listens to.
+    /// Paused, refreshed, woken or signed in: whichever of them the wait listens to.
     Asked,
     /// The watchdog expired.
     Deadline,
@@ -34,19 +34,27 @@ pub(super) struct Listen {
     pause: bool,
     pub(super) refresh: bool,
     wake: bool,
+    news: bool,
 }
 
 impl Listen {
     /// A message is being handed over: it must not be torn.
-    pub(super) const SENDING: Self = Self { pause: false, refresh: false, wake: false };
+    pub(super) const SENDING: Self = Self { pause: false, refresh: false, wake: false, news: false };
     /// A list is under way: it is the answer to a refresh.
-    pub(super) const LISTING: Self = Self { pause: true, refresh: false, wake: false };
+    pub(super) const LISTING: Self = Self { pause: true, refresh: false, wake: false, news: false };
     /// A watch is opening or open.
-    pub(super) const WATCHING: Self = Self { pause: true, refresh: true, wake: false };
+    pub(super) const WATCHING: Self = Self { pause: true, refresh: true, wake: false, news: false };
+    /// A watch has not opened for a while.
+    pub(super) const OPENING: Self = Self { pause: true, refresh: true, wake: true, news: false };
     /// Between tries.
-    pub(super) const WAITING: Self = Self { pause: true, refresh: true, wake: true };
+    pub(super) const WAITING: Self = Self { pause: true, refresh: true, wake: true, news: true };
     /// Between tries, where the next one was asked for too often.
-    pub(super) const WAITING_DEAF: Self = Self { pause: true, refresh: false, wake: false };
+    pub(super) const WAITING_DEAF: Self = Self { pause: true, refresh: false, wake: false, news: true };
+
+    /// The same, which hears of who signs in, or does not.
+    pub(super) const fn hearing_news(self, news: bool) -> Self {
+        Self { news, ..self }
+    }
 }
 
 /// The runtime, the user's wishes, and chance.
@@ -87,7 +95,8 @@ impl Host {
             if control.is_closed() {
                 return Poll::Pending; // the task is dropped behind this poll
             }
-            if listen.pause && control.paused.get() || listen.refresh && control.refresh.get() || listen.wake && control.woken.get() {
+            let asked = listen.pause && control.paused.get() || listen.refresh && control.refresh.get();
+            if asked || listen.wake && control.woken.get() || listen.news && control.signed_in.get() {
                 return Poll::Ready(Err(Stop::Asked));
             }
             if let Poll::Ready(output) = future.as_mut().poll(cx) {
@@ -143,18 +152,19 @@ mod tests {
 
     #[test]
     fn a_wait_ends_by_what_it_listens_to_and_by_nothing_else() {
-        for (listen, pause, refresh, wake) in [
-            (Listen::SENDING, false, false, false),
-            (Listen::LISTING, true, false, false),
-            (Listen::WATCHING, true, true, false),
-            (Listen::WAITING, true, true, true),
-            (Listen::WAITING_DEAF, true, false, false),
+        for (listen, hears) in [
+            (Listen::SENDING, [false, false, false, false]),
+            (Listen::LISTING, [true, false, false, false]),
+            (Listen::WATCHING, [true, true, false, false]),
+            (Listen::OPENING, [true, true, true, false]),
+            (Listen::WAITING, [true, true, true, true]),
+            (Listen::WAITING_DEAF, [true, false, false, true]),
         ] {
-            for (which, heard) in [pause, refresh, wake].into_iter().enumerate() {
+            for (which, heard) in hears.into_iter().enumerate() {
                 let time = VirtualTime::new(0);
                 let host = Host::new(time.clone(), 0);
                 let control = &host.control;
-                [&control.paused, &control.refresh, &control.woken][which].set(true);
+                [&control.paused, &control.refresh, &control.woken, &control.signed_in][which].set(true);
                 let waited = time.run_until(host.until(listen, None, time.sleep(10)));
                 assert_eq!((waited, time.elapsed()), if heard { (Err(Stop::Asked), 0) } else { (Ok(()), 10) }, "{which}");
             }

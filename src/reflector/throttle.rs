@@ -177,13 +177,15 @@ impl Throttle {
     }
 
     /// Waits until then, or until its server is heard of. A pause ends it, and so does whoever asks for the next try; who asks too often is
-    /// heard when there is room again.
+    /// heard when there is room again. Whoever signs in is never too early.
     async fn wait(&mut self, beside: &mut Beside, mut until: Option<Instant>, away: Option<Verb>) -> Result<(), Stop> {
         let mut answers = match (&self.server, away) {
             (Some(server), Some(verb)) => server.answers(verb).boxed_local(),
             _ => pending().boxed_local(),
         };
-        let (mut listen, mut early) = (Listen::WAITING, false);
+        // It says nothing of a server that is away.
+        let news = away.is_none();
+        let (mut listen, mut early) = (Listen::WAITING.hearing_news(news), false);
         loop {
             let now = self.host.now();
             let alarm = Watchdog::new(until.map(|until| until.since(now)), now);
@@ -192,12 +194,15 @@ impl Throttle {
                 Err(Stop::Deadline) if early => {}
                 end => return end,
             }
+            if news && self.host.control.signed_in.replace(false) {
+                return Err(Stop::Asked);
+            }
             match self.try_early(away.is_some()) {
                 Ok(()) => return Err(Stop::Asked),
                 Err(room) if until.is_none_or(|until| room < until) => (until, early) = (Some(room), true),
                 Err(_) => early = false,
             }
-            listen = Listen::WAITING_DEAF;
+            listen = Listen::WAITING_DEAF.hearing_news(news);
         }
     }
 

@@ -169,7 +169,7 @@ impl Reflector {
         let error = Error::network(format!("the watch has not opened for {} s", MAX_OPENING_MS / 1000));
         self.sink.connection(self.throttle.unanswered(self.liveness.left(began, self.host.now()), error)).await;
         loop {
-            match self.host.until(Listen::WAITING, Some(&watchdog), &mut answer).await {
+            match self.host.until(Listen::OPENING, Some(&watchdog), &mut answer).await {
                 // Somebody says "now", and too often: it is waited for as before.
                 Err(Stop::Asked)
                     if self.host.control.woken.replace(false) && !self.host.control.asks() && !self.throttle.may_try_early() => {}
@@ -234,6 +234,8 @@ impl Reflector {
         if !self.unconfirmed {
             self.sink.connection(Connection::Live).await;
         }
+        // It was said who asks.
+        self.host.control.signed_in.set(false);
         let stream = self.throttle.stream_opened(opened);
         let end = self.follow(watch).await;
         drop(stream);

@@ -283,6 +283,22 @@ test("a cache that was open when its identity was forgotten keeps nothing of wha
   await untilKept(again, isWhole(server));
 });
 
+test("who signs in again is kept by a worker that was used first after the last time, by a page that is put away", TABS, async (t) => {
+  const { server, open } = await profile(t);
+  const page = await open({ identity: "joe", persist: undefined });
+  await page.evaluate(async (token) => {
+    const { createWatchCache } = await import("/dist/index.js");
+    const cache = createWatchCache({ mode: "shared", identity: "jane", persist: {}, auth: () => ({ token }) });
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    await globalThis.forgetPersisted("jane");
+    await cache.resource("pods").synced();
+    dispatchEvent(new Event("pagehide"));
+  }, TOKEN);
+  const again = await open({ mode: "shared" });
+  await untilKept(again, isWhole(server));
+  assert.deepEqual(again.said, []);
+});
+
 test("what somebody else has removed is not written in parts", async (t) => {
   const { server, open } = await profile(t);
   const page = await open();

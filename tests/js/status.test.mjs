@@ -387,6 +387,23 @@ test("listeners are called as the platform calls them, and what they throw is re
   }
 });
 
+test("a signal that lives longer than a cache holds nothing of it", async () => {
+  const { signal } = new AbortController();
+  const hooks = new Set();
+  const [add, remove] = [signal.addEventListener, signal.removeEventListener];
+  signal.addEventListener = (type, hook) => (hooks.add(hook), add.call(signal, type, hook));
+  signal.removeEventListener = (type, hook) => (hooks.delete(hook), remove.call(signal, type, hook));
+  const { cache, resource } = await openModel();
+  for (const target of [cache, resource]) target.addEventListener("x", () => {}, { signal });
+  assert.equal(hooks.size, 2);
+  let heard = 0;
+  resource.addEventListener("status", () => heard++, { signal });
+  await cache.close();
+  assert.deepEqual([heard, hooks.size], [1, 0], "its end is told first");
+  resource.addEventListener("x", () => {}, { signal });
+  assert.equal(hooks.size, 0, "nothing happens there any more");
+});
+
 test("a listener that throws ends no process, and stops nobody else", async () => {
   const program = `
     import { createWatchCache } from "watchcache";

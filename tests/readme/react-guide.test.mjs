@@ -25,6 +25,7 @@ const MAIN = `
   import { Notices } from "./notices.jsx";
   import { Restarting } from "./restarting.jsx";
   import { Selected } from "./selected.jsx";
+  import { Session, signIn, signOut } from "./session.jsx";
   import { Suspended } from "./suspended.jsx";
   import { Table } from "./table.jsx";
 
@@ -39,8 +40,11 @@ const MAIN = `
     notices: () => <Notices pods={pods} />,
     selected: () => <Selected pods={pods} services={cache.resource("services")} {...given} />,
     suspended: () => <Suspended pods={pods} />,
+    session: () => <Session />,
     grid: () => <Grid pods={many()} />,
   }[what]()}</StrictMode>);
+
+  Object.assign(globalThis, { signIn, signOut });
 
   let held;
   function many() {
@@ -106,6 +110,37 @@ const restartsOf = ({ status }) => (status.containerStatuses ?? []).reduce((sum,
 test("the cache: a provider, and specs in place", async () => {
   await show("app");
   await shows(new RegExp(`300 pods, live.*${count(({ metadata }) => metadata.namespace === "kube-system")} pods, live`));
+});
+
+test("whoever signs in has a cache, whoever signs out leaves nothing, and the next one begins anew", async () => {
+  await show("session");
+  await shows(/^nobody is signed in$/);
+  const signIn = (id) => page.evaluate((id) => globalThis.signIn({ id, getToken: () => id }), id);
+  const kept = () =>
+    page.evaluate(async () => {
+      const request = indexedDB.open("watchcache");
+      await new Promise((resolve) => (request.onsuccess = resolve));
+      const { result: database } = request;
+      const asked = database.objectStoreNames.contains("states") && database.transaction("states").objectStore("states").getAllKeys();
+      await new Promise((resolve) => (asked ? (asked.onsuccess = resolve) : resolve()));
+      database.close();
+      return asked ? asked.result.map(([identity]) => identity) : [];
+    });
+  const isKept = async (id) => {
+    for (const deadline = Date.now() + 20_000; !(await kept()).includes(id); await page.waitForTimeout(100))
+      assert.ok(Date.now() < deadline, `${id} is never kept`);
+  };
+  await signIn("jane");
+  await shows(/^300 pods$/);
+  await isKept("jane");
+  // Without a word from the old one.
+  await signIn("joe");
+  await shows(/^300 pods$/);
+  await isKept("joe");
+  assert.deepEqual(await kept(), ["joe"]);
+  await page.evaluate(() => globalThis.signOut());
+  await shows(/^nobody is signed in$/);
+  assert.deepEqual(await kept(), []);
 });
 
 test("a table: computed columns, order, a filter that is typed, a mistake, a search", async () => {

@@ -327,6 +327,37 @@ fn an_early_try_too_many_is_granted_when_the_minute_is_over() {
     }
 }
 
+#[test]
+fn whoever_signs_in_is_asked_at_once_however_many_early_tries_there_were() {
+    let mut error = status(401, "Unauthorized");
+    error.retry_after_seconds = Some(3600);
+    let rig = ReflectorRig::with(53, config(), 0, |upstream| {
+        fill(upstream, 1);
+        upstream.list_faults.borrow_mut().extend(std::iter::repeat_n(ListFault::Refuse(error), 1000));
+    });
+    for _ in 0..5 {
+        rig.run(SECOND);
+        rig.handle.resume();
+    }
+    rig.run(SECOND);
+    let in_vain = rig.lists();
+    for more in 1..=5 {
+        rig.handle.signed_in();
+        rig.run(20);
+        assert_eq!(rig.lists(), in_vain + more, "those that come one after the other");
+        assert!(is_waiting(&rig));
+        rig.run(SECOND);
+        assert_eq!(rig.lists(), in_vain + more, "each is asked once");
+    }
+    rig.upstream.list_faults.borrow_mut().clear();
+    rig.handle.signed_in();
+    rig.run(20).assert_whole();
+    // What is said where nobody waits for it makes no later wait shorter than the watch that stood meanwhile.
+    rig.handle.signed_in();
+    rig.run(SECOND).assert_whole();
+    assert_eq!(rig.lists(), in_vain + 6);
+}
+
 /// Also where the list succeeds, and only the watch is refused.
 #[test]
 fn early_tries_at_each_refused_watch_are_granted_three_times_a_minute() {

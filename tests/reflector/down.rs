@@ -393,6 +393,23 @@ fn early_tries_of_all_at_each_failure_are_granted_three_times_a_minute_together(
     }
 }
 
+/// Who asks says nothing of a server that does not answer.
+#[test]
+fn who_signs_in_does_not_bring_back_a_server_that_is_away() {
+    let asked_within_a_minute = |signs_in: bool| {
+        let page = Page::new(11, Fault::Refused, true);
+        for _ in 0..600 {
+            page.run(SECOND / 10);
+            if signs_in {
+                page.all.iter().for_each(|one| one.handle.signed_in());
+            }
+        }
+        let (lists, watches) = page.server.asked();
+        lists + watches
+    };
+    assert_eq!(asked_within_a_minute(true), asked_within_a_minute(false));
+}
+
 /// The server answers the others, so its own limit of early tries does not count. The limit of the resource does.
 #[test]
 fn early_tries_at_each_failure_of_one_path_are_granted_three_times_a_minute() {

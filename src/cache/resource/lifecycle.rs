@@ -289,6 +289,14 @@ impl Lifecycle {
         self.start();
     }
 
+    /// See `Resource::signed_in`.
+    pub(super) fn signed_in(&self) {
+        if let Life::Running(streams) = &*self.life.borrow() {
+            self.cacher.borrow_mut().availability_mut().ask_again();
+            streams.signed_in();
+        }
+    }
+
     /// There is no memory to go on with.
     fn starve(&self, error: &Error) {
         if matches!(*self.life.borrow(), Life::Closed) {

@@ -258,6 +258,11 @@ impl Resource {
         self.lifecycle.resume();
     }
 
+    /// Somebody has come who may be able to say who asks: what waits for that waits no longer.
+    pub fn signed_in(&self) {
+        self.lifecycle.signed_in();
+    }
+
     /// Closes for good.
     pub fn close(&self) {
         self.lifecycle.close();

@@ -25,6 +25,11 @@ impl Streams {
         self.each(ReflectorHandle::resume);
     }
 
+    /// See [`ReflectorHandle::signed_in`].
+    pub(super) fn signed_in(&self) {
+        self.each(ReflectorHandle::signed_in);
+    }
+
     /// Has all list anew, as they are asked to.
     pub(super) fn list_anew(&self, ask: fn(&ReflectorHandle)) {
         if let Self::Joined(branched, _) = self {

@@ -1,6 +1,6 @@
 import { reporter } from "../error/callbacks.js";
 import { closedError, WatchCacheError } from "../error/errors.js";
-import { SafeTarget } from "../error/event-target.js";
+import { closeTarget, SafeTarget } from "../error/event-target.js";
 import { ask } from "../host/fetch.js";
 import { hasFewConnections, protocolOf } from "../host/protocol.js";
 import { onWake } from "../host/sleep.js";
@@ -274,6 +274,7 @@ class CacheImpl extends SafeTarget implements ResourceHost<ResourceImpl<any>> {
     this.#api?.close();
     this.#sharing?.close();
     this.#listenNoMore();
+    closeTarget(this);
   }
 
   // ------------------------------------------------------------------------ called by the resources

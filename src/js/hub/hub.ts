@@ -20,7 +20,7 @@ const MAX_SILENT_MS = 1_000;
 const TELL_MS = 100;
 /** How long an answer that comes too late may still be used: what was waiting for it is tried again. */
 const KEEP_LATE_MS = 10_000;
-/** How long the cache outlives the last tab. */
+/** How long the cache outlives the last tab, which may be about to be loaded anew. A user who closes it, as to sign out, ends it at once. */
 const LINGER_MS = 5_000;
 
 /** A tab, as the worker knows it. */
@@ -86,8 +86,8 @@ export class Hub {
   #isUnknown = false;
   #name: string | undefined;
   #cache: WatchCache | undefined;
-  /** How often its identity had been forgotten when the cache began, where it keeps anything. */
-  #epoch: Promise<number | undefined> | undefined;
+  /** Of a cache that keeps anything: since when it does, by the date. And how often its identity had been forgotten when it was opened. */
+  #keeps: { readonly since: number; readonly epoch: Promise<number | undefined> } | undefined;
   #ending: ReturnType<typeof setTimeout> | undefined;
   #telling: ReturnType<typeof setTimeout> | undefined;
   /** Why its WebAssembly can be asked no more. */
@@ -127,7 +127,6 @@ export class Hub {
     this.#closed = true;
     this.#forgetPanic();
     this.leave();
-    clearTimeout(this.#ending);
     this.#letGo();
   }
 
@@ -187,7 +186,7 @@ export class Hub {
 
   /** @param since when the cache of the first tab began, by the date: what was forgotten later is not kept again */
   #open(options: WatchCacheOptions, since: number): WatchCache {
-    this.#epoch = options.persist === undefined ? undefined : epochOf(options.identity!);
+    this.#keeps = options.persist === undefined ? undefined : { since, epoch: epochOf(options.identity!) };
     const others = (refused: readonly Credentials[]) => this.#others(refused);
     const who = { auth: () => this.#credentials(), others, since };
     return openCache({ ...options, ...this.#own }, this.#runtime, undefined, who);
@@ -196,12 +195,15 @@ export class Hub {
   /** Whether nobody has the cache, and it would keep nothing more: its identity has signed out since it began, and is here again. */
   async #wasForgotten({ identity }: WatchCacheOptions): Promise<boolean> {
     const isLeft = () => this.#cache !== undefined && this.#guests.size === 0;
-    if (this.#epoch === undefined || !isLeft()) return false;
-    const [began, now] = await Promise.all([this.#epoch, epochOf(identity!)]);
-    return began !== now && isLeft();
+    if (this.#keeps === undefined || !isLeft()) return false;
+    const { since, epoch } = this.#keeps;
+    const [began, now] = await Promise.all([epoch, epochOf(identity!)]);
+    // It may have been forgotten after the first tab had come to be, and before the worker was asked.
+    return (began !== now || (now ?? 0) > since) && isLeft();
   }
 
   #letGo(): void {
+    clearTimeout(this.#ending);
     void this.#cache?.close();
     this.#cache = undefined;
   }
@@ -224,10 +226,11 @@ export class Hub {
   }
 
   #take(guest: Guest, message: FromTab): void {
+    // Also of one whose lock has gone before its word came.
+    if ("bye" in message) return this.#leave(guest, message.closed);
     if (!this.#guests.has(guest)) return;
     if ("line" in message) return this.#line(guest, message);
     if ("ping" in message) post(guest.port, { pong: message.ping, stats: this.#stats() });
-    else if ("bye" in message) this.#leave(guest);
     else if ("credentials" in message) {
       // Also where that is too late. Nothing else counts: a page whose `auth` never ends says other things, and is waited for in vain.
       guest.answers++;
@@ -276,15 +279,17 @@ export class Hub {
   }
 
   /** A tab has gone, or says so. */
-  #leave(guest: Guest): void {
-    if (!this.#guests.delete(guest)) return;
-    guest.forget();
-    for (const served of guest.lines.values()) served.close();
-    guest.lines.clear();
-    for (const asked of [...this.#asked.values()]) if (asked.guest === guest) asked.pass();
-    this.#news();
-    if (this.#guests.size > 0) return this.#tellStats();
-    this.#ending = unheld(timer(() => this.#letGo(), LINGER_MS));
+  #leave(guest: Guest, closed = false): void {
+    if (this.#guests.delete(guest)) {
+      guest.forget();
+      for (const served of guest.lines.values()) served.close();
+      guest.lines.clear();
+      for (const asked of [...this.#asked.values()]) if (asked.guest === guest) asked.pass();
+      this.#news();
+      if (this.#guests.size > 0) return this.#tellStats();
+      this.#ending = unheld(timer(() => this.#letGo(), LINGER_MS));
+    }
+    if (closed && this.#guests.size === 0) this.#letGo();
   }
 
   #news(): void {
@@ -307,7 +312,7 @@ export class Hub {
     const { phase } = resource.told();
     // What is paused or idle waits for nobody.
     const waits = phase !== "live" && phase !== "paused" && phase !== "idle";
-    if (phase === "needs-auth" || (this.#isUnknown && waits)) resource.resume();
+    if (phase === "needs-auth" || (this.#isUnknown && waits)) resource.signedIn();
   }
 
   /** Credentials of whoever can say who asks. A tab that cannot, such as one that is signed out, holds up nobody else. */

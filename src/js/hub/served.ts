@@ -116,6 +116,15 @@ export class Served implements Side {
 
 /** Ends a call as it begins. What else is said of one, such as that nobody waits for it, needs no answer. */
 function end(line: number, head: string, { code, message }: { code: string; message: string }, say: (message: FromHub) => void): void {
-  const { begin } = JSON.parse(head) as { begin?: number };
+  const begin = beginning(head);
   if (begin !== undefined) say({ line, head: JSON.stringify({ end: begin, code, message }), body: undefined });
+}
+
+/** The number of the call that a head begins. Undefined for what begins none, and for what is no head. */
+function beginning(head: string): number | undefined {
+  try {
+    return (JSON.parse(head) as { begin?: number } | null)?.begin;
+  } catch {
+    return undefined;
+  }
 }

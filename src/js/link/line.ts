@@ -1,3 +1,4 @@
+import { toError } from "../error/errors.js";
 import type { ResourceSpec } from "../upstream/types.js";
 import type { RawRemote } from "../wire/raw.js";
 import type { FromHub, FromTab } from "./port.js";
@@ -26,7 +27,7 @@ export class Line {
   /** There is a worker that can be asked. */
   connect(): void {
     this.#link.say({ line: this.#number, open: this.spec });
-    this.#remote.reconnect((head, body) => this.#link.say({ line: this.#number, head, body }));
+    this.#reconnect();
   }
 
   /** What was asked is over. */
@@ -35,12 +36,24 @@ export class Line {
   }
 
   take(message: Extract<FromHub, { line: number }>): void {
-    if ("head" in message) {
+    if ("broken" in message) return this.#begin(message.broken);
+    if (!("head" in message)) return;
+    try {
       this.#remote.take(message.head, message.body);
-    } else if ("broken" in message) {
-      this.break(message.broken);
-      this.#remote.reconnect((head, body) => this.#link.say({ line: this.#number, head, body }));
+    } catch (error) {
+      // Of another version, or of a stranger.
+      this.#begin(toError(error).message);
     }
+  }
+
+  /** What was asked is over, and may be asked again. */
+  #begin(why: string): void {
+    this.break(why);
+    this.#reconnect();
+  }
+
+  #reconnect(): void {
+    this.#remote.reconnect((head, body) => this.#link.say({ line: this.#number, head, body }));
   }
 
   resume(): void {

@@ -407,7 +407,7 @@ export class Link {
     for (const { reject } of this.#refreshes.values()) reject(lost(why));
     this.#refreshes.clear();
     for (const line of this.#lines.values()) line.break(why);
-    end(way);
+    end(way, this.#closed);
   }
 
   #joinNoMore(): void {
@@ -418,10 +418,10 @@ export class Link {
 }
 
 /** Who goes says so, welcomed or not: where there are no locks nothing else tells the worker. */
-function end({ port, undo }: Way): void {
+function end({ port, undo }: Way, closed = false): void {
   for (const one of undo) one();
   try {
-    if (port !== undefined) post(port, { bye: true });
+    if (port !== undefined) post(port, { bye: true, closed });
     port?.close?.();
   } catch {
     // A port of a page's own that cannot be posted to has no worker.

@@ -29,8 +29,8 @@ export interface HubStats {
 export type FromTab =
   /** First. `since` is when its cache began, by the date. `lock` is held by the tab as long as it lives; `asks`: it has an `auth`. */
   | { hello: string; options: HubOptions; since: number; asks: boolean; lock: string | undefined }
-  /** It goes: what it has asked is over. */
-  | { bye: true }
+  /** It goes: what it has asked is over. `closed`: its user has closed the cache, and nobody is to find the streams open who comes soon. */
+  | { bye: true; closed: boolean }
   | { ping: number }
   /** A line is a resource; the tab numbers them. */
   | { line: number; open: ResourceSpec }
@@ -58,9 +58,11 @@ export type FromHub =
   | { line: number; refreshed: number; error?: RawError }
   | { auth: number };
 
-/** Whether it may be one of those. */
+/** Whether it may be one of those. WebAssembly gets what is in a packet, and reads past the end of what is no text. */
 export function isMessage(data: unknown): boolean {
-  return typeof data === "object" && data !== null;
+  if (typeof data !== "object" || data === null) return false;
+  const { head = "", body, broken = "" } = data as Partial<Record<string, unknown>>;
+  return typeof head === "string" && typeof broken === "string" && (body === undefined || body instanceof Uint8Array);
 }
 
 /** Posts a packet's bytes without a copy. */

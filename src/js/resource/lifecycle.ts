@@ -252,6 +252,12 @@ export class Lifecycle<R extends Living> implements PageLife {
     this.#teller.now();
   }
 
+  /** Somebody has come who may be able to say who asks. */
+  signedIn(): void {
+    const wanted = this.#wanted();
+    if (wanted !== undefined) this.call(() => wanted.raw.signedIn());
+  }
+
   /** The page is visible, awake or online again. A try to connect waits no longer, and the stream is checked. */
   wake(): void {
     const wanted = this.#wanted();

@@ -1,5 +1,5 @@
 import { closedError, toError, type WatchCacheError } from "../error/errors.js";
-import { isListened, SafeTarget } from "../error/event-target.js";
+import { closeTarget, isListened, SafeTarget } from "../error/event-target.js";
 import { valuesOf } from "../indexes/values.js";
 import { InformerImpl } from "../informer/informer.js";
 import { INFORMER } from "../informer/options.js";
@@ -304,8 +304,14 @@ export class ResourceImpl<T> extends SafeTarget implements ViewHost, Living {
     this.#life.resume();
   }
 
+  /** Of a worker's cache: somebody has come who may be able to say who asks. */
+  signedIn(): void {
+    this.#life.signedIn();
+  }
+
   close(): void {
     this.#life.close();
+    closeTarget(this);
   }
 
   // ------------------------------------------------------------- called by views, watchers, delivery

@@ -381,6 +381,7 @@ export interface RawResource {
   /** As `pause`, for want of users: when memory is short the core closes such a resource, and its phase is then closed. */
   goIdle(): void;
   resume(): void;
+  signedIn(): void; // the next try waits no longer for somebody who can say who asks; it is no early try
   close(): void;
 }
 

@@ -169,6 +169,13 @@ impl RawResource {
         Ok(())
     }
 
+    /// Somebody has come who may be able to say who asks: the next try waits no longer.
+    #[wasm_bindgen(js_name = signedIn)]
+    pub fn signed_in(&self) -> Result<(), JsValue> {
+        self.core()?.signed_in();
+        Ok(())
+    }
+
     /// Closes for good.
     pub fn close(&self) -> Result<(), JsValue> {
         self.core()?.close();
