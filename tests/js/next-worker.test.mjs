@@ -94,6 +94,8 @@ test("a page that has the next worker at last holds nothing itself", async (t) =
   await eventually(() => its.starts() === 1 + TRIES, "it tries");
   await goesOn(its);
   await eventually(() => its.cache.stats().worker?.tabs === 1, "the next one is there");
+  // Its list may be there before its watch.
+  await eventually(() => its.streams() > 0, "its stream is open");
   assert.deepEqual([its.cache.stats().mode, its.warned, its.seen.blanks, its.streams()], ["shared", [], 0, 1]);
 });
 
