@@ -123,9 +123,11 @@ test("useObject asks a server for its object alone, and uses the stream of a tab
   const { alone, beside } = await run("objectsStream", { name, other });
   assert.deepEqual(alone, { lists: [`namespaces/${one.namespace}/pods?fieldSelector=metadata.name=${one.name}`], streams: 1 });
   assert.deepEqual(beside, { lists: 0, streams: 1 });
-  for (const isWarm of [false, true])
-    for (const isLast of [false, true])
-      assert.equal(await run("objectBesideNewTable", { name, isWarm, isLast }), 1, `mounted with the table, ${isWarm}, ${isLast}`);
+  for (let number = 0; number < 8; number++) {
+    const [isWarm, isLast, strict] = [1, 2, 4].map((bit) => (number & bit) !== 0);
+    const streams = await run("objectBesideNewTable", { name, isWarm, isLast, strict });
+    assert.equal(streams, 1, `mounted with the table: ${JSON.stringify({ isWarm, isLast, strict })}`);
+  }
 });
 
 test("useObject tells why there is nothing, and keeps what was there", async () => {

@@ -66,7 +66,7 @@ export async function objectsStream({ name, other }) {
   return { alone, beside };
 }
 
-export async function objectBesideNewTable({ name, isWarm, isLast }) {
+export async function objectBesideNewTable({ name, isWarm, isLast, strict }) {
   const cache = createWatchCache({ transport: "fetch", linger: 100 });
   later(() => cache.close());
   // As behind a link of a page: what is opened then waits for no WebAssembly.
@@ -75,11 +75,12 @@ export async function objectBesideNewTable({ name, isWarm, isLast }) {
   const Name = ({ id }) => useObject(useResource("pods"), id).object?.metadata.name ?? "none";
   const Total = () => String(useView(useResource("pods"), { window: { offset: 0, limit: 0 } }).loaded);
   const parts = [<Name key="name" id={name} />, <Total key="total" />];
-  // As in an application that is built: StrictMode mounts all twice, and the second time streams are open.
-  const { text, render } = mount(null, { strict: false });
+  // An application that is built has no StrictMode, which mounts all twice: the second time streams are open.
+  const { text, render } = mount(null, { strict });
   // As behind a click: from the render to the last effect nothing else runs.
   flushSync(() => render(<WatchCacheProvider cache={cache}>{isLast ? parts.reverse() : parts}</WatchCacheProvider>));
-  await until(() => text().includes(name.split("/")[1]) && text().includes("true"));
+  const shown = name.split("/")[1];
+  await until(() => text() === (isLast ? `true${shown}` : `${shown}true`));
   return open(cache);
 }
 
