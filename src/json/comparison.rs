@@ -101,6 +101,8 @@ pub(super) struct Comparison<'d, 'f> {
     pub(super) removed: Vec<Span>,
     pub(super) touched: Vec<(usize, usize)>,
     pub(super) leading: Vec<Leading>,
+    /// Whether a member that came in front of all others, or went from there, says more than the object's kind.
+    pub(super) leads_with_more: bool,
     /// Looked through so far.
     pub(super) bytes: usize,
     /// Whether a value of the new document is nested as deep as it may be.
@@ -140,6 +142,7 @@ impl<'d, 'f> Comparison<'d, 'f> {
             removed: Vec::new(),
             touched: Vec::new(),
             leading: Vec::new(),
+            leads_with_more: false,
             bytes: 0,
             is_deepest: false,
             is_cut: false,
@@ -372,6 +375,7 @@ impl<'d, 'f> Comparison<'d, 'f> {
             }
         };
         let has_come = behind.0 == held;
+        self.leads_with_more = members.iter().any(|(name, _)| !matches!(*name, b"kind" | b"apiVersion"));
         for (name, value) in members {
             let Interest::Node(root) = interest else { break };
             let Some((_, node)) = self.nodes[root].member(name) else { continue };

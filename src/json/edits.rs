@@ -116,7 +116,7 @@ impl<'d, 'f> Compared<'d, 'f> {
     pub(super) fn is_held(&self) -> bool {
         match self.comparison.edits[..] {
             [] => true,
-            [((from, to), (start, end))] => (from == to || start == end) && self.comparison.leading_slots().is_some(),
+            [((from, to), (start, end))] => (from == to || start == end) && !self.comparison.leads_with_more,
             _ => false,
         }
     }
