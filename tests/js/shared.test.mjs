@@ -120,6 +120,33 @@ test("a worker is asked by those alone who know its name, and a stranger's words
   assert.deepEqual([first.pods.status.phase, first.pods.size], ["live", 3]);
 });
 
+test("a resource that the worker cannot make says so to each call, and what is no call ends no worker", async (t) => {
+  const worker = hub();
+  t.after(() => worker.close());
+  let hello;
+  const listening = () => {
+    const { port1, port2 } = new MessageChannel();
+    port2.once("message", (said) => (hello = said));
+    t.after(() => port2.close());
+    return port1;
+  };
+  const { pods } = opened(t, { ...shared, server: "http://127.0.0.1:1", worker: listening });
+  t.after(pods.view().subscribe(() => {}));
+  await eventually(() => hello !== undefined, "the page says who it is");
+  const page = portTo(worker);
+  t.after(() => page.close());
+  const heard = [];
+  page.on("message", (message) => "line" in message && heard.push(message));
+  page.postMessage(hello);
+  page.postMessage({ line: 1, open: { version: "v1", resource: "pods", labelSelector: "app in (" } });
+  for (const head of ["no JSON", 7, null, undefined, "null", "[]", '{"begin":1,"call":{}}']) page.postMessage({ line: 1, head });
+  await eventually(() => heard.length > 0, "the worker answers");
+  const [{ line, head }, ...more] = heard;
+  const { end, code, message } = JSON.parse(head);
+  assert.deepEqual([line, end, code, more], [1, 1, "invalid", []]);
+  assert.match(message, /unable to parse requirement/);
+});
+
 test("what is no packet breaks the line that it came by, and nothing is lost", async (t) => {
   const server = await serving(t);
   const worker = hub();

@@ -6,7 +6,7 @@ import { timer, unheld } from "../host/timer.js";
 import { holdLock, onReleased } from "../link/locks.js";
 import { type FromHub, type FromTab, type HubStats, isMessage, type Port, post } from "../link/port.js";
 import type { Runtime } from "../load/instance.js";
-import { epochOf } from "../persist/forget.js";
+import { epochOf, isForgotten } from "../persist/forget.js";
 import type { ResourceImpl } from "../resource/resource.js";
 import { readCredentials } from "../upstream/credentials.js";
 import type { Credentials } from "../upstream/types.js";
@@ -196,10 +196,8 @@ export class Hub {
   async #wasForgotten({ identity }: WatchCacheOptions): Promise<boolean> {
     const isLeft = () => this.#cache !== undefined && this.#guests.size === 0;
     if (this.#keeps === undefined || !isLeft()) return false;
-    const { since, epoch } = this.#keeps;
-    const [began, now] = await Promise.all([epoch, epochOf(identity!)]);
-    // It may have been forgotten after the first tab had come to be, and before the worker was asked.
-    return (began !== now || (now ?? 0) > since) && isLeft();
+    const [epoch, now] = await Promise.all([this.#keeps.epoch, epochOf(identity!)]);
+    return isForgotten({ at: this.#keeps.since, epoch }, now) && isLeft();
   }
 
   #letGo(): void {

@@ -25,6 +25,17 @@ export async function forgetPersisted(identity: string): Promise<void> {
   await within(MAX_DELETE_MS, transact("readwrite", work, "strict"));
 }
 
+/** When a cache began, by the date, and how often its identity had been forgotten when it first asked: an epoch. */
+export interface Beginning {
+  readonly at: number;
+  epoch?: number | undefined;
+}
+
+/** Whether an identity of that epoch has been forgotten since a cache of it began. That may have been before the cache has asked. */
+export function isForgotten({ at, epoch }: Beginning, now: number | undefined): boolean {
+  return epoch !== now || (now ?? 0) > at;
+}
+
 /** How long a storage may take. Some are asked and never answer. */
 const MAX_READ_MS = 3_000;
 const MAX_DELETE_MS = 10_000;

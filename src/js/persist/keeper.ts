@@ -1,13 +1,8 @@
 import { unique } from "../language/unique.js";
 import type { RawKeeper, RawKept } from "../wire/raw.js";
 import { disconnect, got, type State, type StateKey, type Stores, transact, under } from "./database.js";
+import { type Beginning, isForgotten } from "./forget.js";
 import { Writing } from "./writing.js";
-
-/** When a cache began, by the date, and when its identity had been forgotten before. All its keepers have the one. */
-export interface Beginning {
-  readonly at: number;
-  epoch?: number | undefined;
-}
 
 /** The storage of one resource, while that is open. */
 export class Keeper implements RawKeeper {
@@ -24,7 +19,10 @@ export class Keeper implements RawKeeper {
   #last: Pick<State, "writer" | "at"> | undefined;
   #closed = false;
 
-  /** @param failed hears why something is not kept */
+  /**
+   * @param beginning of the cache: all its keepers have the one
+   * @param failed hears why something is not kept
+   */
   constructor(key: StateKey, maxBytes: number, beginning: Beginning, failed: (error: unknown) => void) {
     this.#key = key;
     this.#maxBytes = maxBytes;
@@ -117,8 +115,8 @@ export class Keeper implements RawKeeper {
   /** Whether the identity was forgotten since its cache began. */
   async #isForgotten({ epochs }: Stores): Promise<boolean> {
     const epoch = (await got<number | undefined>(epochs.get(this.#key[0]))) ?? 0;
-    // It may have been before any of them has asked.
-    return epoch !== (this.#beginning.epoch ??= epoch) || epoch > this.#beginning.at;
+    this.#beginning.epoch ??= epoch;
+    return isForgotten(this.#beginning, epoch);
   }
 
   /** Whether nobody else has written or removed what this one knows. Somebody may have needed the room, or have cleared the storage. */
