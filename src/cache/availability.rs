@@ -136,7 +136,7 @@ impl Availability {
         let (phase, retry_at) = self.of(namespace);
         match phase {
             Phase::Paused | Phase::Idle => true,
-            Phase::Failed | Phase::NeedsAuth => retry_at.is_none_or(|at| at > until),
+            Phase::Failed | Phase::NeedsAuth => !self.asked_again && retry_at.is_none_or(|at| at > until),
             // Waiting for its next try, or for its turn.
             Phase::Reconnecting => retry_at.is_some_and(|at| at > until),
             _ => false,
@@ -382,7 +382,7 @@ impl Availability {
         self.signals |= signal::STATUS | if is_error { signal::ERROR } else { 0 };
         self.followers.tell(&Standing::Connection(connection.clone()));
         self.connection = Some(connection.clone());
-        self.asked_again &= matches!(connection, Connection::Listing { .. });
+        self.asked_again &= matches!(connection, Connection::Listing { .. } | Connection::Reconnecting { .. });
         self.status.connection(connection);
         if !self.status.is_opening() {
             self.waiters.opened();

@@ -77,16 +77,20 @@ impl ResourceStatus {
         (self.stale, self.stale_since) = (false, None);
     }
 
+    /// A try begins. Who was refused stays refused until something arrives: a try is no answer.
+    fn try_again(&mut self, phase: Phase) {
+        if !matches!(self.phase, Phase::NeedsAuth | Phase::Failed) {
+            self.phase = phase;
+        }
+        self.retry_at = None;
+    }
+
     /// Takes over what the reflector says.
     pub fn connection(&mut self, connection: Connection) {
         match connection {
             Connection::Listing { again } => {
-                // Who was refused stays refused until something arrives: trying again is no news.
-                if !matches!(self.phase, Phase::NeedsAuth | Phase::Failed) {
-                    self.phase = if again { Phase::Relisting } else { Phase::Loading };
-                }
+                self.try_again(if again { Phase::Relisting } else { Phase::Loading });
                 self.listed = None;
-                self.retry_at = None;
             }
             Connection::Live => {
                 self.phase = Phase::Live;
@@ -107,10 +111,7 @@ impl ResourceStatus {
                 self.error = Some(why);
             }
             // That a connection broke is no error while it is resumed at once; informers hear of it.
-            Connection::Reconnecting { lost: _ } => {
-                self.phase = Phase::Reconnecting;
-                self.retry_at = None;
-            }
+            Connection::Reconnecting { lost: _ } => self.try_again(Phase::Reconnecting),
             Connection::NeedsAuth { error, retry_at } => {
                 self.phase = Phase::NeedsAuth;
                 self.retry_at = Some(retry_at);
@@ -152,10 +153,29 @@ mod tests {
             status.connection(Connection::Reconnecting { lost });
             assert_eq!((status.retry_at, &status.error), (None, &Some(error.clone())));
         }
-        status.connection(Connection::Failed { error: error.clone(), retry_at: Some(then + 4) });
-        status.connection(Connection::Listing { again: false });
-        assert_eq!((status.phase, status.retry_at), (Phase::Failed, None), "a new try is no answer yet");
         status.connection(Connection::Live);
         assert_eq!((status.phase, status.attempt, status.error), (Phase::Live, 0, None));
+    }
+
+    #[test]
+    fn who_was_refused_stays_refused_while_it_is_tried_again() {
+        let retry_at = WallTime::from_unix_millis(5);
+        let refused = || Error::network("no");
+        let needs_auth = Connection::NeedsAuth { error: refused(), retry_at };
+        let failed = Connection::Failed { error: refused(), retry_at: Some(retry_at) };
+        for (connection, phase) in [(needs_auth, Phase::NeedsAuth), (failed, Phase::Failed)] {
+            for again in
+                [Connection::Listing { again: false }, Connection::Listing { again: true }, Connection::Reconnecting { lost: None }]
+            {
+                let mut status = ResourceStatus::new();
+                for connection in [connection.clone(), again] {
+                    status.connection(connection);
+                }
+                assert_eq!((status.phase, status.retry_at, status.error.as_ref()), (phase, None, Some(&refused())));
+                // That nobody answers is another thing.
+                status.connection(Connection::Waiting { attempt: 2, retry_at, error: refused() });
+                assert_eq!((status.phase, status.retry_at), (Phase::Reconnecting, Some(retry_at)));
+            }
+        }
     }
 }

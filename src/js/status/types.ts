@@ -15,8 +15,8 @@ import type { WatchCacheError, WatchCacheErrorCode } from "../error/errors.js";
  * - `relisting`: the version was too old to resume from, or `refresh` was called
  * - `paused`: `pause` was called
  * - `needs-auth`: the server answered 401; the next try, at `retryAt` or by `resume`, asks `auth` anew
- * - `failed`: the server said no, see `error`; it is tried again at `retryAt`, or by `resume`. Without `retryAt` only `resume` helps, and that
- *   only where something outside has changed
+ * - `failed`: the server said no, see `error`; it is tried again at `retryAt`, or by `resume`. Without `retryAt` a try is under way, or only `resume`
+ *   helps, and that only where something outside has changed
  * - `closed`
  */
 export type ResourceStatus = Readonly<{

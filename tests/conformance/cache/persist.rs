@@ -114,6 +114,29 @@ fn rows_show_before_the_network_answers_and_the_watch_goes_on_without_a_list() {
     assert_eq!(requests(&rig.upstream).0, 0, "no list");
 }
 
+/// Whoever signs in and asks for the next try hears of that one.
+#[test]
+fn who_is_refused_on_a_warm_start_stays_refused_while_the_next_try_is_under_way() {
+    let (before, disk) = kept(3);
+    let refused = || WatchFault::Refuse(Status::new(401, "Unauthorized", "no").into());
+    before.upstream.watch_faults.borrow_mut().extend([refused(), refused(), WatchFault::Hang]);
+    let rig = page(&before, &disk);
+    rig.resource.start();
+    rig.run(0);
+    let stands = || (rig.status().phase, rig.status().retry_at.is_some(), names(&rig).len());
+    assert_eq!(stands(), (Phase::NeedsAuth, true, 3));
+    assert_eq!(rig.wait(rig.resource.clone().synced()).unwrap_err().code, ErrorCode::Unauthorized);
+
+    rig.resource.resume();
+    rig.run(0);
+    assert_eq!(stands(), (Phase::NeedsAuth, false, 3));
+    let mut synced = rig.resource.clone().synced().boxed_local();
+    assert!((&mut synced).now_or_never().is_none(), "the server has not said a word");
+    rig.run(180_000);
+    rig.wait(synced).unwrap();
+    assert_eq!(stands(), (Phase::Live, false, 3));
+}
+
 #[test]
 fn a_version_that_is_gone_costs_a_list_of_which_only_differences_show() {
     let (before, disk) = kept(3);

@@ -555,6 +555,22 @@ fn a_stream_that_the_server_refuses_is_not_waited_for() {
     assert_eq!(rig.time.elapsed() - began, 0);
 }
 
+/// Whoever signs in writes next.
+#[test]
+fn a_stream_that_is_asked_for_again_after_a_refusal_is_waited_for() {
+    let rig = rig();
+    let refused = || WatchFault::Refuse(Status::new(401, "Unauthorized", "no").into());
+    rig.upstream.watch_faults.borrow_mut().extend([refused(), refused(), WatchFault::Hang]);
+    rig.upstream.drop_streams();
+    while rig.status().phase != Phase::NeedsAuth {
+        rig.run(10);
+    }
+    rig.resource.resume();
+    let began = rig.time.elapsed();
+    assert_eq!(format!("{:?}", update(&rig, count_up).unwrap()), "ns/a@102");
+    assert_eq!((rig.status().phase, rig.time.elapsed() - began), (Phase::NeedsAuth, 3_000), "nobody has answered it yet");
+}
+
 #[test]
 fn a_closed_resource_writes_nothing() {
     let rig = rig();

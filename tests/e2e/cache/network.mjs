@@ -252,10 +252,17 @@ export function networkScenarios(getTarget) {
           await eventually(() => pods.status.phase === "needs-auth", "needs-auth");
           assert.ok(asked >= before + 2, "once for the connection that was lost, and once because they were refused");
           assert.ok(pods.status.retryAt > Date.now() - 1_000);
+          // A form to sign in, which shows meanwhile, would lose what stands in it.
+          const phases = new Set();
+          pods.addEventListener("status", () => phases.add(pods.status.phase));
+          const told = asked;
+          await eventually(() => asked >= told + 2, "it is tried twice more");
+          assert.deepEqual([...phases], ["needs-auth"]);
           proxy.behaviour = {};
           await place.create("signed-in");
           await assertIntegrity(pods, place.api, place.pods);
           await eventually(() => pods.status.phase === "live", "live");
+          assert.deepEqual([...phases], ["needs-auth", "live"]);
           assert.equal(traffic.lists().filter(({ url }) => url.searchParams.has("limit")).length, 1, "the same version serves");
         },
         { auth: () => (asked++, { token: getTarget().token }) },
