@@ -452,6 +452,7 @@ impl Upstream {
             return Err(Status::too_large(from, reached).into());
         }
         if from < self.oldest() && !initial {
+            self.compaction.refused.set(self.compaction.refused.get() + 1);
             return Err(Status::too_old(from, self.oldest()).into());
         }
         let (sender, receiver) = mpsc::unbounded();

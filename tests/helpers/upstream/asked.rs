@@ -19,6 +19,8 @@ pub struct Compaction {
     pub hangs: Cell<bool>,
     /// When it was asked.
     pub asked: RefCell<Vec<Millis>>,
+    /// How many watches were refused because their version was gone.
+    pub refused: Cell<usize>,
 }
 
 type Asked<T> = Option<LocalBoxFuture<'static, Result<T, Error>>>;
