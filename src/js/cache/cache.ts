@@ -16,7 +16,7 @@ import type { SharedMode, Ways } from "../link/workers.js";
 import type { Runtime } from "../load/instance.js";
 import type { KubeObject, ObjectLike } from "../object/metadata.js";
 import { invalid, readable } from "../options/kinds.js";
-import type { Beginning } from "../persist/forget.js";
+import type { Beginning } from "../persist/epoch.js";
 import { Keeper } from "../persist/keeper.js";
 import type { PersistOptions } from "../persist/types.js";
 import type { Delivery } from "../resource/delivery.js";

@@ -6,7 +6,7 @@ import { timer, unheld } from "../host/timer.js";
 import { holdLock, onReleased } from "../link/locks.js";
 import { type FromHub, type FromTab, type HubStats, isMessage, type Port, post } from "../link/port.js";
 import type { Runtime } from "../load/instance.js";
-import { epochOf, isForgotten } from "../persist/forget.js";
+import { epochOf, isForgotten } from "../persist/epoch.js";
 import type { ResourceImpl } from "../resource/resource.js";
 import { readCredentials } from "../upstream/credentials.js";
 import type { Credentials } from "../upstream/types.js";

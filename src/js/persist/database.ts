@@ -3,6 +3,9 @@
  * package.
  */
 
+import { WatchCacheError } from "../error/errors.js";
+import { timer, unheld } from "../host/timer.js";
+
 const NAME = "watchcache";
 /** Of the database. What is in a state has a format of its own. */
 const VERSION = 1;
@@ -101,6 +104,16 @@ export async function transact<T>(
   }
   await over;
   return result;
+}
+
+/** What comes of this work, unless it takes longer. Some storages are asked and never answer. */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const why = `the storage has not answered for ${ms / 1_000} seconds, and may still have what was kept`;
+  let late: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<never>((_, reject) => {
+    late = unheld(timer(() => reject(new WatchCacheError("timeout", why, { retryable: true })), ms));
+  });
+  return Promise.race([work, over]).finally(() => clearTimeout(late));
 }
 
 /** All keys that begin with these. */

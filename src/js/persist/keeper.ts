@@ -1,7 +1,7 @@
 import { unique } from "../language/unique.js";
 import type { RawKeeper, RawKept } from "../wire/raw.js";
 import { disconnect, got, type State, type StateKey, type Stores, transact, under } from "./database.js";
-import { type Beginning, isForgotten } from "./forget.js";
+import { type Beginning, isForgotten } from "./epoch.js";
 import { Writing } from "./writing.js";
 
 /** The storage of one resource, while that is open. */
