@@ -24,8 +24,8 @@ const ask = (cache, call, more = {}) =>
     send({ ask: asks, cache, call, ...more });
   });
 
-/** What was asked for a current version in this turn. @type {Promise<unknown>[]} */
-let currents = [];
+/** What was asked for a current version and has no answer yet, by whatever watch. @type {Set<Promise<unknown>>} */
+const currents = new Set();
 
 /** A source whose lists and watches are those of the etcd store. @param {string} cache @param {{ progress: boolean }} can */
 function sourceOf(cache, { progress }) {
@@ -58,7 +58,9 @@ function sourceOf(cache, { progress }) {
   if (!progress) return source;
   const currentResourceVersion = () => {
     const current = ask(cache, "current");
-    currents.push(current);
+    currents.add(current);
+    const done = () => currents.delete(current);
+    current.then(done, done);
     return current;
   };
   return { ...source, currentResourceVersion, requestProgress: () => ask(cache, "progress") };
@@ -96,13 +98,12 @@ const CALLS = {
   },
   /** Opens a watch, and answers once it knows where it starts, if that is asked for. A refusal that comes at once is the answer. */
   async watch({ id, cache, options }) {
-    currents = [];
     const watcher = of(cache).watch(options);
     watches.set(id, watcher);
     const ended = watcher.ended.then(({ reason }) => reason);
     const turn = new Promise((resolve) => setImmediate(resolve, ""));
     await turn;
-    await Promise.allSettled(currents);
+    await Promise.allSettled([...currents]);
     if ((await Promise.race([ended, turn])) === "error") {
       watches.delete(id);
       await watcher.next();
